@@ -63,11 +63,24 @@ class Gatherer {
   void put_images(const TopTree& top) {
     constexpr float always = std::numeric_limits<float>::infinity();
     const bool has_own = !is_target(top.links[0]);
-    const std::int32_t images = setup_.images.count(), first = make_room(images - (has_own ? 0 : 1));
-    local_.node(0) = {0, 0, 0, always, 0, 0, first, local_.size() - first};
-    std::int32_t next = first;
-    for (std::int32_t image = has_own ? 0 : 1; image < images; ++image) put_top(next++, top, 0, image);
-    local_.node(0).count = next - first;
+    std::int32_t images[27], count = 0;
+    for (std::int32_t image = has_own ? 0 : 1; image < setup_.images.count(); ++image)
+      if (!is_far(top, 0, image)) images[count++] = image;
+    const std::int32_t first = make_room(count);
+    local_.node(0) = {0, 0, 0, always, 0, 0, first, count};
+    for (std::int32_t i = 0; i < count; ++i) put_top(first + i, top, 0, images[i]);
+    if (count == 0) open_nothing(0);
+  }
+  /// An opened node below which nothing is to be seen: a bucket of no particles.
+  void open_nothing(std::int32_t i) {
+    local_.node(i).child = ~0;
+    local_.node(i).count = 0;
+  }
+
+  /// True of a node of the top tree, or an image of it, that no walk of this target goes through.
+  bool is_far(const TopTree& top, std::int32_t node, std::int32_t image) const {
+    return target_.ball.is_there() &&
+           acts_from_far(top.balls[node].shifted(setup_.images.shift(image)), target_.ball);
   }
 
   /// Room for some siblings; returns the index of the first.
@@ -114,8 +127,10 @@ class Gatherer {
     const Vec3f centre =
         shift_between(top.centre[node] + setup_.images.shift(image), target_.origin, setup_.units);
     put(i, top.core[node], centre, top.moments[node], {from_top, node, image});
-    // Ancestors of the target are always opened; the criteria see to that up to rounding.
-    if (image == 0 && top.links[node].holds(target_.leaf))
+    // Ancestors of the target are always opened; the criteria see to that up to rounding. So is what has not
+    // acted from far: the cells below it may.
+    if ((image == 0 && top.links[node].holds(target_.leaf)) ||
+        (target_.ball.is_there() && !top.links[node].is_leaf()))
       local_.node(i).reach2 = std::numeric_limits<float>::infinity();
     if (needs_opening(i)) local_.opened.push_back(i);
   }
@@ -185,13 +200,16 @@ class Gatherer {
     if (links.child < 0)
       throw OpensPruned("walk: a cell of another rank would have to be opened for leaf " +
                         std::to_string(target_.leaf));
-    const bool left = image != 0 || !is_target(top.links[links.child]),
-               right = image != 0 || !is_target(top.links[links.child + 1]);
+    const auto is_seen = [&](std::int32_t node) {
+      return !(image == 0 && is_target(top.links[node])) && !is_far(top, node, image);
+    };
+    const bool left = is_seen(links.child), right = is_seen(links.child + 1);
     const std::int32_t children = left + right, first = make_room(children);
     if (left) put_top(first, top, links.child, image);
     if (right) put_top(first + left, top, links.child + 1, image);
     local_.node(i).child = first;
     local_.node(i).count = children;
+    if (children == 0) open_nothing(i);
   }
 
   bool is_target(const TopLinks& links) const { return links.is_leaf() && links.first_leaf == target_.leaf; }

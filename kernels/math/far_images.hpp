@@ -56,6 +56,27 @@ struct FarForce {
   double potential;
 };
 
+/// That of the potential - sum_jk R*_jk(x) L_jk.
+template <int order>
+GROVE_HOST_DEVICE FarForce local_force(const Harmonics<order>& local, const Vec3d& x) {
+  double sum = 0, along_z = 0;
+  DeviceComplex across{0, 0}, sectoral{1, 0};
+  GROVE_UNROLL
+  for (int m = 0; m <= order; ++m) {
+    if (m > 0) sectoral = next_sectoral(m, sectoral, x);
+    const double weight = m == 0 ? 1 : 2;  // those of -m are the same
+    visit_regular_harmonics<order>(m, sectoral, x, [&](int l, const DeviceComplex& r) {
+      const DeviceComplex mirrored = r.conjugate();
+      sum += weight * (mirrored * local(l, m)).re;
+      if (l == order) return;
+      along_z += weight * (mirrored * local(l + 1, m)).re;
+      const DeviceComplex up = mirrored * local(l + 1, m + 1);
+      across += m == 0 ? up : up - (mirrored * local(l + 1, m - 1)).conjugate();
+    });
+  }
+  return {{across.re, across.im, along_z}, -sum};
+}
+
 /// The gravity of all images |n|max > 1 of the particles, and of the homogeneous density that is subtracted:
 /// the potential at x is
 ///   - sum_jk R*_jk(x) L_jk - 2 pi / 3 sum_y m (x - y)^2 + c M,
@@ -71,26 +92,12 @@ struct FarField {
 
   /// Cost: some 2000 operations (order 12), 0.3 microseconds of a core.
   GROVE_HOST_DEVICE FarForce at(const Vec3d& x) const {
-    double sum = 0, along_z = 0;
-    DeviceComplex across{0, 0}, sectoral{1, 0};
-    GROVE_UNROLL
-    for (int m = 0; m <= order; ++m) {
-      if (m > 0) sectoral = next_sectoral(m, sectoral, x);
-      const double weight = m == 0 ? 1 : 2;  // those of -m are the same
-      visit_regular_harmonics<order>(m, sectoral, x, [&](int l, const DeviceComplex& r) {
-        const DeviceComplex mirrored = r.conjugate();
-        sum += weight * (mirrored * local(l, m)).re;
-        if (l == order) return;
-        along_z += weight * (mirrored * local(l + 1, m)).re;
-        const DeviceComplex up = mirrored * local(l + 1, m + 1);
-        across += m == 0 ? up : up - (mirrored * local(l + 1, m - 1)).conjugate();
-      });
-    }
+    const FarForce expanded = local_force(local, x);
     constexpr double third = 4.1887902047863910;  // 4 pi / 3
     const Vec3d from_centre = mass * x - first;
     const double squares = mass * norm2(x) - 2 * dot(x, first) + second;
-    return {Vec3d{across.re, across.im, along_z} + third * from_centre,
-            near_images_constant * mass - 0.5 * third * squares - sum};
+    return {expanded.acceleration + third * from_centre,
+            near_images_constant * mass - 0.5 * third * squares + expanded.potential};
   }
 
   /// The potential at a point mass of its periodic images, 2.8373 (Wigner's constant), and the sum of
@@ -107,7 +114,9 @@ struct FarUnits {
   GROVE_HOST_DEVICE Vec3d place(const Vec3d& p) const { return p * (1 / edge) - Vec3d{0.5, 0.5, 0.5}; }
   template <int order>
   GROVE_HOST_DEVICE DirectForce force(const FarField<order>& field, const Vec3d& p) const {
-    const FarForce far = field.at(place(p));
+    return force(field.at(place(p)));
+  }
+  GROVE_HOST_DEVICE DirectForce force(const FarForce& far) const {
     const double potential = gravitational_constant / edge;
     return {far.acceleration * (potential / edge), far.potential * potential};
   }

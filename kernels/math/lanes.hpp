@@ -24,10 +24,14 @@ inline constexpr int lane_count = 4;
 #endif
 using FloatVector = float __attribute__((vector_size(4 * lane_count)));
 using IntVector = int __attribute__((vector_size(4 * lane_count)));
+/// The same of doubles.
+inline constexpr int double_lanes = lane_count / 2;
+using DoubleVector = double __attribute__((vector_size(4 * lane_count)));
 #else
-inline constexpr int lane_count = 1;
+inline constexpr int lane_count = 1, double_lanes = 1;
 using FloatVector = float;
 using IntVector = int;
+using DoubleVector = double;
 #endif
 
 /// lane_count floats.

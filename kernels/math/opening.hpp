@@ -114,6 +114,10 @@ struct GravityParameters {
     constexpr double most = 1.0 / 16;  // of the edge, in Plummer-equivalent lengths
     return images.are_open() || *std::max_element(softening.begin(), softening.end()) <= most * images.edge;
   }
+  /// True if cells of a periodic box that are far off act through expansions, which know of no softening.
+  bool expands_far() const {
+    return !images.are_open() && walk == WalkKind::groups && kernel == SofteningKernel::spline;
+  }
   /// True if groups may be split where they reach far.
   bool splits_groups() const { return tree == LocalTreeKind::octree && walk == WalkKind::groups; }
   bool is_direct(Count particles) const { return particles < direct_below; }

@@ -61,6 +61,10 @@ GROVE_HOST_DEVICE inline NodeBox top_box(const TopSum& top) {
   return {(top.low - top.sum.centre).as<float>(), (top.high - top.sum.centre).as<float>()};
 }
 
+GROVE_HOST_DEVICE inline Ball top_ball(const TopSum& top, double unit_length, double least) {
+  return Ball::around(top.low, top.high, least, unit_length);
+}
+
 /// The core of a cell above the leaves, prepared for the criterion.
 GROVE_HOST_DEVICE inline NodeCore top_core(const TopSum& top, const AcceptanceRule& rule) {
   constexpr double round_up = 1 + 1e-6;

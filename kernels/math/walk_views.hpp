@@ -7,6 +7,7 @@
 #include "base/host_device.hpp"
 #include "base/types.hpp"
 #include "base/vec3.hpp"
+#include "kernels/math/ball.hpp"
 #include "kernels/math/node.hpp"
 #include "kernels/math/opening.hpp"
 
@@ -55,6 +56,7 @@ struct TopTree {
   const NodeMoments* moments = nullptr;  ///< [nodes] in walk units
   const NodeBox* boxes = nullptr;        ///< [nodes] in walk units
   const TopLinks* links = nullptr;       ///< [nodes]; the root is the first
+  const Ball* balls = nullptr;           ///< [nodes]
   std::int32_t nodes = 0;
 };
 
@@ -70,6 +72,7 @@ struct TargetLeaf {
   /// [group_count] bit i: a bucket begins with particle i of the group; nullptr: groups are not split
   const std::uint32_t* buckets = nullptr;
   const float* old_acceleration = nullptr;  ///< of the particles, units of the run; for walks of single ones
+  Ball ball{};
 };
 
 /// Factors from walk units to units of the run. In double precision: they may be out of the range of a float

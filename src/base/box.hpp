@@ -49,8 +49,12 @@ struct CellAxes {
 /// The images of a periodic box: copies of all that is in it, shifted by whole edges.
 struct Images {
   double edge = 0;  ///< of the box, length units of the run; 0: space is open, and there is no other image
+  /// The least radius of the balls of cells and leaves that act through expansions, which walks then leave
+  /// out (kernels/math/ball.hpp). Below 0: there are none.
+  double least_ball = -1;
 
   GROVE_HOST_DEVICE bool are_open() const { return !(edge > 0); }
+  GROVE_HOST_DEVICE bool expands_far() const { return least_ball >= 0; }
   /// Images that walks go through: the box itself, the first, and what touches it.
   GROVE_HOST_DEVICE int count() const { return are_open() ? 1 : 27; }
   GROVE_HOST_DEVICE Vec3d shift(int image) const {

@@ -102,6 +102,7 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
   groups_.resize(shapes_.groups.size());
   bounds_.assign(origins_.size(), no_bounds());
   boxes_.assign(origins_.size(), {no_bounds().low, no_bounds().high});
+  balls_.assign(origins_.size(), {});
   const AcceptanceRule rule = AcceptanceRule::of(gravity, units, median_acceleration);
   node_boxes_.resize(rule.needs_boxes() ? nodes : 0);
   const bool finds_levels = rule.takes_cell() && shapes_.levels.empty();
@@ -117,6 +118,9 @@ void Forest::update(const Particles& particles, const GravityParameters& gravity
     if (!moves_here)
       std::copy_n(particles.type.begin() + leaf_begin_[leaf], count, types_.begin() + leaf_begin_[leaf]);
     make_groups(leaf, particles, gravity, rule);
+    if (gravity.images.expands_far())
+      balls_[leaf] = Ball::of_leaf(origins_[leaf], boxes_[leaf].low, boxes_[leaf].high, units.length,
+                                   gravity.images.least_ball);
     const auto node = static_cast<std::size_t>(shapes_.node_begin[leaf]);
     const auto first = static_cast<std::size_t>(leaf_begin_[leaf]);
     combiner.combine(rule, tree(static_cast<std::int32_t>(leaf)).nodes, &shapes_.links[node],
@@ -227,7 +231,8 @@ TargetLeaf Forest::target(std::int32_t i, const float* old_acceleration) const {
           sources_.data() + first,
           types_.data() + first,
           buckets_.empty() ? nullptr : buckets_.data() + group,
-          old_acceleration ? old_acceleration + first : nullptr};
+          old_acceleration ? old_acceleration + first : nullptr,
+          balls_[leaf]};
 }
 
 ForceOutput Forest::output(std::int32_t i, Particles& particles) const {
@@ -249,7 +254,7 @@ Forest::OwnLeaves Forest::own_leaves(const Particles& particles, Particles& resu
 LeafRoot Forest::root(std::int32_t i) const {
   const auto leaf = static_cast<std::size_t>(i);
   const auto node = static_cast<std::size_t>(shapes_.node_begin[leaf]);
-  return {core_[node], moments_[node], boxes_[leaf].low, boxes_[leaf].high, origins_[leaf]};
+  return {core_[node], moments_[node], boxes_[leaf].low, boxes_[leaf].high, origins_[leaf], balls_[leaf]};
 }
 
 }  // namespace grove

@@ -71,6 +71,8 @@ class Forest {
              const TreeBuilder& builder = bisection_builder());
 
   std::int32_t leaves() const { return static_cast<std::int32_t>(origins_.size()); }
+  /// By own leaf: of a periodic box, since the last update().
+  std::span<const Ball> balls() const { return balls_; }
 
   /// For own leaf i: its tree; its particles as targets; the place of its results; its root for the top tree.
   /// old_acceleration: of all particles, where single ones walk.
@@ -120,6 +122,7 @@ class Forest {
   std::vector<std::uint32_t> buckets_;  ///< [groups] where groups may be split: TargetLeaf::buckets
   std::vector<TargetBounds> bounds_;    ///< [leaves] of the groups that are active
   std::vector<TightBox> boxes_;         ///< [leaves] of all particles
+  std::vector<Ball> balls_;             ///< [leaves]
 };
 
 }  // namespace grove

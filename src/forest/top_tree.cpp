@@ -5,18 +5,21 @@
 namespace grove {
 
 void TopMoments::begin(std::span<const Cell> cells, std::int32_t first_leaf, std::span<const LeafRoot> roots,
-                       const WalkUnits& units, const AcceptanceRule& rule) {
+                       const WalkUnits& units, const AcceptanceRule& rule, double least_ball) {
   cells_ = cells;
   first_leaf_ = first_leaf;
   own_leaves_ = static_cast<std::int32_t>(roots.size());
   units_ = units;
   rule_ = rule;
+  least_ball_ = least_ball;
   tops_.resize(cells.size());
   centre_.resize(cells.size());
   core_.resize(cells.size());
   moments_.resize(cells.size());
   boxes_.resize(rule.needs_boxes() ? cells.size() : 0);
   links_.resize(cells.size());
+  balls_.resize(cells.size());
+  far_.resize(least_ball >= 0 ? cells.size() : 0);
   roots_.assign(roots.begin(), roots.end());
   for (std::size_t n = cells.size(); n-- > 0;) {
     const Cell& cell = cells[n];
@@ -38,11 +41,13 @@ void TopMoments::set(std::size_t node, const TopSum& top) {
   moments_[node] = node_moments(top.sum);
   if (!boxes_.empty()) boxes_[node] = top_box(top);
   core_[node] = top_core(top, rule_);
+  balls_[node] = least_ball_ >= 0 ? top_ball(top, units_.length, least_ball_) : Ball{};
 }
 
 void TopMoments::set_leaf(std::size_t node, const LeafRoot& root) {
   set(node, top_sum_of(root, units_));
   core_[node] = root.core;
+  balls_[node] = root.ball;
 }
 
 TopMoments::Sum TopMoments::sum(std::int32_t cell) const {
@@ -73,14 +78,39 @@ void TopMoments::finish() {
   tops_ = {};
 }
 
+void TopMoments::unite_far(std::size_t node, const Images& images) {
+  const auto child = static_cast<std::size_t>(cells_[node].child);
+  far_[node] =
+      united_moments(far_[child], balls_[child], far_[child + 1], balls_[child + 1], balls_[node], images);
+}
+
+void TopMoments::begin_far(std::span<const FarMoments> leaves, const Images& images) {
+  for (std::size_t n = cells_.size(); n-- > 0;) {
+    if (!is_own(cells_[n])) continue;
+    if (cells_[n].is_leaf())
+      far_[n] = leaves[static_cast<std::size_t>(links_[n].first_leaf)];
+    else
+      unite_far(n, images);
+  }
+}
+
+void TopMoments::take_far(std::int32_t cell, const FarMoments& moments) {
+  far_[static_cast<std::size_t>(cell)] = moments;
+}
+
+void TopMoments::finish_far(const Images& images) {
+  for (std::size_t n = cells_.size(); n-- > 0;)
+    if (!cells_[n].is_leaf() && !is_own(cells_[n])) unite_far(n, images);
+}
+
 TopCell TopMoments::cell(std::int32_t node) const {
   const auto n = static_cast<std::size_t>(node);
   if (links_[n].is_leaf()) return TopCell::of_leaf(roots_[static_cast<std::size_t>(links_[n].first_leaf)]);
   const NodeBox box = boxes_.empty() ? NodeBox{} : boxes_[n];
-  return {core_[n], moments_[n], centre_[n], box.low, box.high, false};
+  return {core_[n], moments_[n], centre_[n], box.low, box.high, balls_[n], false};
 }
 
-std::int32_t TopMoments::append(const TopCell& cell) {
+std::int32_t TopMoments::append(const TopCell& cell, const FarMoments* far) {
   const auto node = static_cast<std::int32_t>(links_.size());
   NodeBox box{cell.low, cell.high};
   if (cell.is_leaf) {
@@ -97,13 +127,20 @@ std::int32_t TopMoments::append(const TopCell& cell) {
     moments_.push_back(cell.moments);
   }
   core_.push_back(cell.core);
+  balls_.push_back(cell.ball);
+  if (far != nullptr) far_.push_back(*far);
   if (rule_.needs_boxes()) boxes_.push_back(box);
   return node;
 }
 
 TopTree TopMoments::view() const {
-  return {centre_.data(), core_.data(),  moments_.data(),
-          boxes_.data(),  links_.data(), static_cast<std::int32_t>(links_.size())};
+  return {centre_.data(),
+          core_.data(),
+          moments_.data(),
+          boxes_.data(),
+          links_.data(),
+          balls_.data(),
+          static_cast<std::int32_t>(links_.size())};
 }
 
 }  // namespace grove

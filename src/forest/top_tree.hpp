@@ -8,6 +8,7 @@
 #include "base/table_bytes.hpp"
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/cell.hpp"
+#include "kernels/math/far_cells.hpp"
 #include "kernels/math/leaf_root.hpp"
 #include "kernels/math/top_cell.hpp"
 #include "kernels/math/top_sum.hpp"
@@ -31,8 +32,9 @@ class TopMoments {
   /// cells (in): root first, children behind their parents, siblings neighbours; those of other ranks have no
   /// children; must outlive finish(). first_leaf: number in the ORB of the first own leaf. roots: of the own
   /// leaves. Cost: O(cells).
+  /// least_ball: that of Images.
   void begin(std::span<const Cell> cells, std::int32_t first_leaf, std::span<const LeafRoot> roots,
-             const WalkUnits& units, const AcceptanceRule& rule);
+             const WalkUnits& units, const AcceptanceRule& rule, double least_ball = -1);
   /// The sum of an own cell, by its index.
   Sum sum(std::int32_t cell) const;
   /// Takes the sum of a cell of another rank; ignores those of own cells.
@@ -48,10 +50,19 @@ class TopMoments {
 
   /// A cell for another rank.
   TopCell cell(std::int32_t node) const;
-  /// Adds a cell, of which nothing below is known. Returns its node.
-  std::int32_t append(const TopCell& cell);
+  /// Adds a cell, of which nothing below is known. far: its moments for expansions, null: it has none.
+  /// Returns its node.
+  std::int32_t append(const TopCell& cell, const FarMoments* far = nullptr);
   /// Puts this node and the next below another one.
   void hang(std::int32_t child, std::int32_t below) { links_[static_cast<std::size_t>(below)].child = child; }
+
+  /// If cells act through expansions (begin() was told so): after finish(), moments of the own leaves, and
+  /// those of own cells above them; then those of covers of all ranks, and of all above them.
+  void begin_far(std::span<const FarMoments> leaves, const Images& images);
+  void take_far(std::int32_t cell, const FarMoments& moments);
+  void finish_far(const Images& images);
+  /// By node; none: there are no expansions.
+  std::span<const FarMoments> far_moments() const { return far_; }
 
   /// Valid until the next append() or begin(). Nodes are the cells, then what was appended.
   TopTree view() const;
@@ -59,7 +70,9 @@ class TopMoments {
   std::span<const LeafRoot> roots() const { return roots_; }
   /// The number of the leaf that a node is.
   std::int32_t leaf(std::int32_t node) const { return links_[static_cast<std::size_t>(node)].first_leaf; }
-  std::uint64_t bytes() const { return bytes_of(centre_, core_, moments_, boxes_, links_, tops_, roots_); }
+  std::uint64_t bytes() const {
+    return bytes_of(centre_, core_, moments_, boxes_, links_, balls_, far_, tops_, roots_);
+  }
 
  private:
   bool is_own(const Cell& cell) const {
@@ -67,17 +80,21 @@ class TopMoments {
   }
   void set(std::size_t node, const TopSum& top);
   void set_leaf(std::size_t node, const LeafRoot& root);
+  void unite_far(std::size_t node, const Images& images);
 
   std::span<const Cell> cells_;
   std::int32_t first_leaf_ = 0, own_leaves_ = 0;
   WalkUnits units_;
   AcceptanceRule rule_;
+  double least_ball_ = -1;
   std::vector<TopSum> tops_;  ///< from begin() to finish()
   std::vector<Vec3d> centre_;
   std::vector<NodeCore> core_;
   std::vector<NodeMoments> moments_;
   std::vector<NodeBox> boxes_;
   std::vector<TopLinks> links_;
+  std::vector<Ball> balls_;
+  std::vector<FarMoments> far_;
   std::vector<LeafRoot> roots_;
 };
 

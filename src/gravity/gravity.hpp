@@ -71,11 +71,12 @@ class Gravity {
 
  private:
   GravitySetup agree_on_setup(const Domain& domain) const;
+  GravitySetup with_far_cells(GravitySetup setup) const;
   bool walk(const Domain& domain, const EvaluationPlan& plan, Selections selections,
             std::exception_ptr& fault, ForceReport& report, PhaseTimers& timers);
   void exchange_again(const Domain& domain, PhaseTimers& timers);
-  JointReduction take_forces(const EvaluationPlan& plan, bool is_direct, bool is_complete,
-                             ForceReport& report, PhaseTimers& timers);
+  JointReduction take_forces(const Domain& domain, const EvaluationPlan& plan, bool is_direct,
+                             bool is_complete, ForceReport& report, PhaseTimers& timers);
   bool add_over_ranks(JointReduction joint, bool is_complete, int& is_at_fault, ForceReport& report,
                       PhaseTimers& timers) const;
   void tune_groups(const Domain& domain);
@@ -86,6 +87,7 @@ class Gravity {
   GravityStorage& storage_;
   double critical_separation_;  ///< of parts of groups; 0: not known yet
   GravitySetup setup_;
+  GravitySetup now_;  ///< of the evaluation under way
 };
 
 }  // namespace grove

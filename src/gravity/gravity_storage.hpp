@@ -104,11 +104,12 @@ class GravityStorage {
   /// In place of that where particles do not attract each other.
   virtual void set_no_forces(int first_active) = 0;
 
-  /// In a periodic box: finds what those images do that no walk and no direct sum sees
-  /// (kernels/math/far_images.hpp), of the particles' present places.
-  virtual void find_far_images(const Domain& domain) = 0;
+  /// In a periodic box: prepares what no walk sees, for the particles' present places: images that are far
+  /// off (kernels/math/far_images.hpp), and, if Images::expands_far(), cells that are
+  /// (kernels/math/far_cells.hpp). In the latter case it follows refit(), and add_far() the walk.
+  virtual void find_far(const GravitySetup& setup, const Domain& domain) = 0;
   /// Adds that to the new forces. Not collective.
-  virtual void add_far_images(int first_active) = 0;
+  virtual void add_far(const Domain& domain, int first_active) = 0;
 
   /// Counts of the active particles of this rank.
   struct Remembered {

@@ -11,6 +11,7 @@
 #include "comm/radix_select.hpp"
 #include "decomposition/leaf_transfer.hpp"
 #include "gravity/direct_forces.hpp"
+#include "gravity/far_cells.hpp"
 #include "gravity/far_images.hpp"
 #include "kernels/host/rope_walk.hpp"
 #include "kernels/kokkos/particle_loops.hpp"
@@ -53,7 +54,7 @@ std::string HostGravity::refit(const GravitySetup& setup, const Domain& domain, 
 
 void HostGravity::publish(const GravitySetup& setup, const Domain& domain, Selections selections,
                           PhaseTimers& timers) {
-  exchange_.publish({setup, domain, forest_, particles_}, first_active_, selections, timers);
+  exchange_.publish({setup, domain, forest_, particles_, far_moments_}, first_active_, selections, timers);
 }
 
 void HostGravity::select(const GravitySetup& setup, const Domain&) { exchange_.select(setup, forest_); }
@@ -121,12 +122,26 @@ void HostGravity::set_no_forces(int first_active) {
   }
 }
 
-void HostGravity::find_far_images(const Domain& domain) {
-  far_field_ = far_field(box_moments<far_moments>(comm_, particles_, domain, FarUnits(parameters_)));
+void HostGravity::find_far(const GravitySetup& setup, const Domain& domain) {
+  far_moments_.clear();
+  far_field_.reset();
+  if (setup.walk.gravity.images.expands_far())
+    far_moments_ = leaf_moments(particles_, domain.leaf_begin, forest_.balls(), parameters_.images);
+  else
+    far_field_ = far_field(box_moments<far_moments>(comm_, particles_, domain, FarUnits(parameters_)));
 }
 
-void HostGravity::add_far_images(int first_active) {
-  grove::add_far_images(*far_field_, FarUnits(parameters_), particles_, first_active);
+void HostGravity::add_far(const Domain& domain, int first_active) {
+  const FarUnits units(parameters_);
+  const std::span<const FarMoments> of_cells = exchange_.far_moments();
+  if (far_field_) {
+    add_far_images(*far_field_, units, particles_, first_active);
+    return;
+  }
+  const TopTree top = exchange_.top();
+  add_far_cells({top.links, top.balls, of_cells.data(), top.nodes, parameters_.images},
+                far_field(box_moments(of_cells[0], top.balls[0], parameters_.images)), units, forest_.balls(),
+                domain.leaf_begin, first_active, particles_);
 }
 
 GravityStorage::Remembered HostGravity::remember(int first_active) {

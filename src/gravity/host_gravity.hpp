@@ -12,6 +12,7 @@
 #include "forest/forest.hpp"
 #include "gravity/gravity_storage.hpp"
 #include "gravity/tree_exchange.hpp"
+#include "kernels/math/far_cells.hpp"
 #include "kernels/math/far_images.hpp"
 #include "kernels/math/record.hpp"
 #include "particles/particles.hpp"
@@ -48,8 +49,8 @@ class HostGravity : public GravityStorage {
   void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
                     PhaseTimers& timers) override;
   void set_no_forces(int first_active) override;
-  void find_far_images(const Domain& domain) override;
-  void add_far_images(int first_active) override;
+  void find_far(const GravitySetup& setup, const Domain& domain) override;
+  void add_far(const Domain& domain, int first_active) override;
   Remembered remember(int first_active) override;
   void set_external(std::vector<ExternalPotential> potentials) override { external_ = std::move(potentials); }
   TableBytes tables() const override { return exchange_.tables(); }
@@ -78,9 +79,10 @@ class HostGravity : public GravityStorage {
   std::vector<ExternalPotential> external_;
   Forest forest_;
   TreeExchange exchange_{comm_};
-  std::optional<FarField<far_order>> far_field_;
-  int first_active_ = 0;   ///< of the walk
-  Forest::OwnLeaves own_;  ///< during a walk
+  std::optional<FarField<far_order>> far_field_;  ///< where cells do not act through expansions
+  std::vector<FarMoments> far_moments_;           ///< of own leaves, where they do; else none
+  int first_active_ = 0;                          ///< of the walk
+  Forest::OwnLeaves own_;                         ///< during a walk
 };
 
 }  // namespace grove

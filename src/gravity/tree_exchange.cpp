@@ -21,12 +21,16 @@ void TreeExchange::publish(const Own& own, int first_active, Selections selectio
     std::vector<LeafRoot> roots;
     for (std::int32_t i = 0; i < own.forest.leaves(); ++i) roots.push_back(own.forest.root(i));
     top_.begin(known_.cells, own.domain.first_leaf[static_cast<std::size_t>(comm_.rank())], roots, walk.units,
-               rule);
+               rule, walk.gravity.images.least_ball);
     keeps_ = keeping_.begin(first_active, wish_of(selections, own.setup));
     if (!keeps_) now_->told.reset();
     has_told = now_->told.has_value();
-    const ToldTargets::Now groups{own.forest, own.particles, own.domain.leaf_begin, rule,
-                                  to_walk_acceleration(1, walk.gravity.gravitational_constant, walk.units)};
+    const ToldTargets::Now groups{own.forest,
+                                  own.particles,
+                                  own.domain.leaf_begin,
+                                  rule,
+                                  to_walk_acceleration(1, walk.gravity.gravitational_constant, walk.units),
+                                  walk.units.length};
     const bool holds = has_told && now_->told->hold(groups);
     if (keeps_ && !has_told) now_->told.emplace(groups, first_active, keeping_.room());
     mine = notices(own, holds);
@@ -35,6 +39,7 @@ void TreeExchange::publish(const Own& own, int first_active, Selections selectio
   const auto timer = timers.time("let");
   for (std::size_t cover = 0; cover < all.size(); ++cover) top_.take(known_.cover[cover], all[cover].sum);
   top_.finish();
+  if (own.setup.walk.gravity.images.expands_far()) exchange_far(own);
   wanted_.clear();
   for (const CoverNotice& notice : all) wanted_.push_back(notice.wanted);
   is_kept_ = has_told && std::all_of(all.begin(), all.end(), [](const auto& notice) { return notice.holds; });
@@ -51,6 +56,29 @@ void TreeExchange::publish(const Own& own, int first_active, Selections selectio
   tables_[TableBytes::search] = now_->reach->bytes();
 }
 
+/// Moments for expansions, of the covers of all ranks and above.
+void TreeExchange::exchange_far(const Own& own) {
+  const Images& images = own.setup.walk.gravity.images;
+  top_.begin_far(own.far_moments, images);
+  if (comm_.size() > 1) {
+    std::vector<FarMoments> mine;
+    const auto rank = static_cast<std::size_t>(comm_.rank());
+    for (std::int32_t c = known_.first_cover[rank]; c < known_.first_cover[rank + 1]; ++c)
+      mine.push_back(top_.far_moments()[static_cast<std::size_t>(known_.cover[static_cast<std::size_t>(c)])]);
+    const std::vector<FarMoments> all =
+        comm_.all_gather_arrays(std::span<const FarMoments>(mine), std::span<const Count>(covers_of_ranks()));
+    for (std::size_t cover = 0; cover < all.size(); ++cover) top_.take_far(known_.cover[cover], all[cover]);
+  }
+  top_.finish_far(images);
+}
+
+/// The number of covers of each rank.
+std::vector<Count> TreeExchange::covers_of_ranks() const {
+  std::vector<Count> covers(static_cast<std::size_t>(comm_.size()));
+  std::adjacent_difference(known_.first_cover.begin() + 1, known_.first_cover.end(), covers.begin());
+  return covers;
+}
+
 /// What all ranks are to know of the own covers.
 std::vector<TreeExchange::CoverNotice> TreeExchange::notices(const Own& own, bool holds) const {
   std::vector<CoverNotice> mine;
@@ -58,8 +86,7 @@ std::vector<TreeExchange::CoverNotice> TreeExchange::notices(const Own& own, boo
   for (std::int32_t c = known_.first_cover[rank]; c < known_.first_cover[rank + 1]; ++c) {
     CoverNotice notice{top_.sum(known_.cover[static_cast<std::size_t>(c)]), Wanted::nothing(), holds};
     for_each_target(own.forest, c, [&](const LeafTargets& leaf) {
-      notice.wanted = Wanted::united_if_any(
-          notice.wanted, Wanted::of_leaf(leaf.bounds, leaf.origin, own.setup.walk.units.length));
+      notice.wanted = Wanted::united_if_any(notice.wanted, leaf.wanted(own.setup.walk.units.length));
     });
     mine.push_back(notice);
   }
@@ -69,9 +96,8 @@ std::vector<TreeExchange::CoverNotice> TreeExchange::notices(const Own& own, boo
 std::vector<TreeExchange::CoverNotice> TreeExchange::gather(const std::vector<CoverNotice>& own,
                                                             PhaseTimers& timers) const {
   const auto timer = timers.time("wait");  // for slower ranks
-  std::vector<Count> covers(static_cast<std::size_t>(comm_.size()));
-  std::adjacent_difference(known_.first_cover.begin() + 1, known_.first_cover.end(), covers.begin());
-  return comm_.all_gather_arrays(std::span<const CoverNotice>(own), std::span<const Count>(covers));
+  return comm_.all_gather_arrays(std::span<const CoverNotice>(own),
+                                 std::span<const Count>(covers_of_ranks()));
 }
 
 /// The leaves of an own cover with active particles, or what is told of them.
@@ -83,7 +109,7 @@ void TreeExchange::for_each_target(const Forest& forest, std::int32_t cover, con
   for (std::int32_t leaf = first; leaf < first + cell.leaves; ++leaf) {
     const TargetLeaf target = forest.target(leaf);
     const LeafTargets targets = now_->told ? now_->told->leaves()[static_cast<std::size_t>(leaf)]
-                                           : LeafTargets{target.bounds, target.origin};
+                                           : LeafTargets{target.bounds, target.origin, target.ball};
     if (!targets.are_none()) take(targets);
   }
 }
@@ -122,7 +148,8 @@ void TreeExchange::select_anew(const GravitySetup& setup, const Forest& forest) 
     const auto tree = [&](std::int32_t leaf) { return forest.tree(leaf); };
     select_cells(top_.view(), part.own, nodes, receivers, tree, room, selection);
     const auto cell = [&](std::int32_t node) { return top_.cell(node); };
-    (goes_straight(part) ? straight : routed).push_back({part.rank, pack_let(selection, cell, tree)});
+    (goes_straight(part) ? straight : routed)
+        .push_back({part.rank, pack_let(selection, cell, tree, top_.far_moments())});
     if (keeps_) now_->sent.push_back(std::move(selection));
   }
   tables_[TableBytes::search] += most_bytes;
@@ -152,7 +179,7 @@ void TreeExchange::send_values(const Forest& forest) {
   for (std::size_t i = 0; i < now_->sent.size(); ++i) {
     const Reach::Part& part = now_->reach->out()[i];
     (goes_straight(part) ? straight : routed)
-        .push_back({part.rank, pack_let_values(now_->sent[i], cell, tree)});
+        .push_back({part.rank, pack_let_values(now_->sent[i], cell, tree, top_.far_moments())});
   }
   std::vector<MessageExchange::Renewed> renewed;
   for (std::size_t i = 0; i < now_->received.size(); ++i) {

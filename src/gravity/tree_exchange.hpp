@@ -39,6 +39,7 @@ class TreeExchange {
     const Domain& domain;
     const Forest& forest;
     const Particles& particles;
+    std::span<const FarMoments> far_moments;  ///< of own leaves, in a box whose cells act through expansions
   };
   /// Collective, and each of the next two; in this order, and then end_walk(). first_active: the rung from
   /// which on particles walk. Adds to let and wait.
@@ -55,6 +56,7 @@ class TreeExchange {
   /// What walks go through, until end_walk().
   TopTree top() const { return top_.view(); }
   std::span<const LeafRoot> roots() const { return top_.roots(); }
+  std::span<const FarMoments> far_moments() const { return top_.far_moments(); }
   std::span<const SourceTree> trees() const { return trees_; }
   TableBytes tables() const { return tables_; }
 
@@ -75,6 +77,8 @@ class TreeExchange {
     std::vector<Message> received;
   };
 
+  void exchange_far(const Own& own);
+  std::vector<Count> covers_of_ranks() const;
   std::vector<CoverNotice> notices(const Own& own, bool holds) const;
   std::vector<CoverNotice> gather(const std::vector<CoverNotice>& own, PhaseTimers& timers) const;
   template <class Take>

@@ -22,6 +22,7 @@ using let_fields::OfParticles;
 struct Head {
   LetCounts counts;
   Count covers, cells;
+  Count expanded;  ///< cells whose moments for expansions come, too: all, or none
   std::uint64_t of_nodes;
 };
 
@@ -39,7 +40,7 @@ struct Layout {
   std::size_t covers, cells, table, links;
   std::array<std::size_t, LastingOfParticles::size> lasting{};
   std::size_t values;  ///< from here on all changes when particles move
-  std::size_t top_cells;
+  std::size_t top_cells, far_moments;
   std::array<std::size_t, OfNodes::size> of_nodes{};
   std::array<std::size_t, OfParticles::size> of_particles{};
   std::size_t blocks;
@@ -65,6 +66,7 @@ struct Layout {
     place_all(LastingOfParticles{}, lasting, counts.particles);
     values = end;
     top_cells = place(sizeof(TopCell), head.cells);
+    far_moments = place(sizeof(FarMoments), head.expanded);
     OfNodes::for_each([&](auto field, std::size_t i) {
       if (head.of_nodes >> i & 1) of_nodes[i] = place(sizeof(typename decltype(field)::Value), counts.nodes);
     });
@@ -79,11 +81,13 @@ auto* at(Blocks& blocks, std::size_t block) {
   return reinterpret_cast<Pointer>(blocks.data() + block);
 }
 
-Head head_of(const Selection& selection, const std::function<SourceTree(std::int32_t leaf)>& tree) {
+Head head_of(const Selection& selection, const std::function<SourceTree(std::int32_t leaf)>& tree,
+             bool expands_far) {
   Head head{{.trees = static_cast<Count>(selection.trees.size()),
              .nodes = static_cast<Count>(selection.source.size())},
             static_cast<Count>(selection.covers.size()),
             static_cast<Count>(selection.cells.size()),
+            expands_far ? static_cast<Count>(selection.cells.size()) : 0,
             0};
   for (const Selection::Tree& entry : selection.trees) head.counts.particles += entry.particles;
   if (selection.trees.empty()) return head;
@@ -162,11 +166,16 @@ void put_shape(const Selection& selection, const TreeOf& tree, const Head& head,
 }
 
 /// blocks (out): of a message of which so many are left out at its beginning.
-void put_values(const Selection& selection, const CellOf& cell, const TreeOf& tree, const Head& head,
-                const Layout& layout, std::size_t left_out, Array<MessageBlock>& blocks) {
+void put_values(const Selection& selection, const CellOf& cell, const TreeOf& tree,
+                std::span<const FarMoments> far, const Head& head, const Layout& layout, std::size_t left_out,
+                Array<MessageBlock>& blocks) {
   std::transform(selection.cells.begin(), selection.cells.end(),
                  at<TopCell>(blocks, layout.top_cells - left_out),
                  [&](const Selection::Cell& own) { return cell(own.node); });
+  if (!far.empty())
+    std::transform(selection.cells.begin(), selection.cells.end(),
+                   at<FarMoments>(blocks, layout.far_moments - left_out),
+                   [&](const Selection::Cell& own) { return far[static_cast<std::size_t>(own.node)]; });
   for_trees(
       selection, tree,
       [&](const Selection::Tree& entry, const SourceTree& from, std::size_t node, std::size_t particle) {
@@ -186,20 +195,22 @@ void put_values(const Selection& selection, const CellOf& cell, const TreeOf& tr
 
 }  // namespace
 
-Array<MessageBlock> pack_let(const Selection& selection, const CellOf& cell, const TreeOf& tree) {
-  const Head head = head_of(selection, tree);
+Array<MessageBlock> pack_let(const Selection& selection, const CellOf& cell, const TreeOf& tree,
+                             std::span<const FarMoments> far) {
+  const Head head = head_of(selection, tree, !far.empty());
   const Layout layout(head);
   Array<MessageBlock> blocks(layout.blocks);
   put_shape(selection, tree, head, layout, blocks);
-  put_values(selection, cell, tree, head, layout, 0, blocks);
+  put_values(selection, cell, tree, far, head, layout, 0, blocks);
   return blocks;
 }
 
-Array<MessageBlock> pack_let_values(const Selection& selection, const CellOf& cell, const TreeOf& tree) {
-  const Head head = head_of(selection, tree);
+Array<MessageBlock> pack_let_values(const Selection& selection, const CellOf& cell, const TreeOf& tree,
+                                    std::span<const FarMoments> far) {
+  const Head head = head_of(selection, tree, !far.empty());
   const Layout layout(head);
   Array<MessageBlock> blocks(layout.blocks - layout.values);
-  put_values(selection, cell, tree, head, layout, layout.values, blocks);
+  put_values(selection, cell, tree, far, head, layout, layout.values, blocks);
   return blocks;
 }
 
@@ -213,6 +224,7 @@ std::vector<std::int32_t> take_cells(const Message& message, const Head& head, c
   const Array<MessageBlock>& blocks = message.blocks;
   const std::span cells(at<SentCell>(blocks, layout.cells), static_cast<std::size_t>(head.cells));
   const auto* const top_cells = at<TopCell>(blocks, layout.top_cells);
+  const auto* const far = head.expanded > 0 ? at<FarMoments>(blocks, layout.far_moments) : nullptr;
   const std::span own_covers(at<std::int32_t>(blocks, layout.covers), static_cast<std::size_t>(head.covers));
   std::vector<std::int32_t> node(cells.size()), leaf(static_cast<std::size_t>(head.counts.trees));
   for (std::size_t i = 0; i < own_covers.size(); ++i)
@@ -221,7 +233,8 @@ std::vector<std::int32_t> take_cells(const Message& message, const Head& head, c
     if (cells[i].tree >= 0) leaf[static_cast<std::size_t>(cells[i].tree)] = top.leaf(node[i]);
     if (cells[i].child < 0) continue;
     const auto child = static_cast<std::size_t>(cells[i].child);
-    for (const std::size_t c : {child, child + 1}) node[c] = top.append(top_cells[c]);
+    for (const std::size_t c : {child, child + 1})
+      node[c] = top.append(top_cells[c], far == nullptr ? nullptr : far + c);
     top.hang(node[child], node[i]);
   }
   return leaf;

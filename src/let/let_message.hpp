@@ -27,14 +27,17 @@ std::vector<LeafTargets> unpack_targets(const Message& message);
 
 /// Packs a selection into a message: the counts, how cells and nodes hang together, the table of trees; and
 /// then, from values_begin() on, what changes when particles move. Each array begins with a cache line. cell
-/// (in): of a node of the own top tree. tree (in): of an own leaf. Cost: one copy.
+/// (in): of a node of the own top tree. tree (in): of an own leaf. far (in): TopMoments::far_moments(). Cost:
+/// one copy.
 Array<MessageBlock> pack_let(const Selection& selection,
                              const std::function<TopCell(std::int32_t node)>& cell,
-                             const std::function<SourceTree(std::int32_t leaf)>& tree);
+                             const std::function<SourceTree(std::int32_t leaf)>& tree,
+                             std::span<const FarMoments> far = {});
 /// The values alone: the end of the message that pack_let() makes.
 Array<MessageBlock> pack_let_values(const Selection& selection,
                                     const std::function<TopCell(std::int32_t node)>& cell,
-                                    const std::function<SourceTree(std::int32_t leaf)>& tree);
+                                    const std::function<SourceTree(std::int32_t leaf)>& tree,
+                                    std::span<const FarMoments> far = {});
 /// The first block of the values of a message of pack_let().
 std::size_t values_begin(const Message& message);
 

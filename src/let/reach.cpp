@@ -10,10 +10,18 @@
 namespace grove {
 namespace {
 
+/// The balls of some cells: a box of their middles, and the largest radius.
+struct Balls {
+  Vec3d from, to;
+  double radius;
+};
+
 /// True if one of the covers below, or walks from one of them, may stand in such a pair: the test of two
 /// covers for boxes of them, with twice its margins.
 bool may_open_any(const Wanted& wanted, const Vec3d& low, const Vec3d& high, float reach2, float power,
-                  double unit_length, const Images& images) {
+                  const Balls& balls, double unit_length, const Images& images) {
+  if (wanted.radius >= 0 && balls.radius >= 0)
+    return wanted.may_be_near(balls.from, balls.to, balls.radius, images, 4);
   double distance2 = 0;
   for (int axis = 0; axis < 3; ++axis) {
     // The distance of two intervals is that of the middle of one from the other, widened by half of the one.
@@ -39,7 +47,8 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
   const auto is_own = [&](std::int32_t cover) { return cover >= own_begin && cover < own_end; };
   const auto opens = [&](const Wanted& walks, std::int32_t cell) {
     const auto n = static_cast<std::size_t>(cell);
-    return walks.may_open(top.centre[n], grown(top.core[n], room), unit_length, images);
+    return walks.may_open(top.centre[n], grown(top.core[n], room), top.balls[n].grown(room),
+                          known.cells[n].leaves > 1, unit_length, images);
   };
   // Walks need no better description that are so far off that they accept the cells two levels below, or so
   // close together that a node of some particles is as large as they are: nearly all of them open the same.
@@ -53,18 +62,23 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
     NodeCore core = grown(top.core[cell], room);
     core.reach2 *= far;
     core.power *= far;
-    return walks.may_open(top.centre[cell], core, unit_length, images);
+    Ball near_ball = top.balls[cell].grown(room);
+    near_ball.radius *= std::sqrt(far);
+    return walks.may_open(top.centre[cell], core, near_ball,
+                          known.cells[static_cast<std::size_t>(cell)].leaves > 1, unit_length, images);
   };
   std::vector<Pair> out, in;
   for (std::int32_t own = own_begin; own < own_end; ++own) {
     const std::int32_t cell = known.cover[static_cast<std::size_t>(own)];
     const NodeCore core = grown(top.core[cell], room);
     const Vec3d centre = top.centre[cell];
+    const Ball ball = top.balls[cell].grown(room);
     search(
         [&](const Node& node) {
           if (node.wanted.is_nothing()) return false;
           if (node.cover >= 0) return !is_own(node.cover) && opens(node.wanted, cell);
-          return may_open_any(node.wanted, centre, centre, core.reach2, core.power, unit_length, images);
+          return may_open_any(node.wanted, centre, centre, core.reach2, core.power,
+                              {ball.middle, ball.middle, ball.radius}, unit_length, images);
         },
         [&](std::int32_t other) {
           out.push_back(
@@ -75,7 +89,8 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
     search(
         [&](const Node& node) {
           if (node.cover >= 0) return !is_own(node.cover) && opens(walks, node.cell);
-          return may_open_any(walks, node.low, node.high, node.reach2, node.power, unit_length, images);
+          return may_open_any(walks, node.low, node.high, node.reach2, node.power,
+                              {node.from, node.to, node.radius}, unit_length, images);
         },
         [&](std::int32_t other) {
           in.push_back(
@@ -142,11 +157,13 @@ void Reach::make_nodes(const KnownCells& known, const TopTree& top, std::span<co
     node.low = node.high = top.centre[node.cell];
     node.reach2 = core.reach2;
     node.power = core.power;
+    node.from = node.to = top.balls[node.cell].middle;
+    node.radius = top.balls[node.cell].grown(room_).radius;
     // Nodes with values that are no numbers are opened, so they lie everywhere.
     if (!std::isfinite(norm2(node.low)) || std::isnan(core.reach2) || std::isnan(core.power)) {
       constexpr double inf = std::numeric_limits<double>::infinity();
-      node.low = {-inf, -inf, -inf};
-      node.high = {inf, inf, inf};
+      node.low = node.from = {-inf, -inf, -inf};
+      node.high = node.to = {inf, inf, inf};
     }
   }
 }
@@ -158,9 +175,12 @@ void Reach::unite(Node& node) const {
   for (int axis = 0; axis < 3; ++axis) {
     node.low[axis] = std::min(a.low[axis], b.low[axis]);
     node.high[axis] = std::max(a.high[axis], b.high[axis]);
+    node.from[axis] = std::min(a.from[axis], b.from[axis]);
+    node.to[axis] = std::max(a.to[axis], b.to[axis]);
   }
   node.reach2 = std::max(a.reach2, b.reach2);
   node.power = std::max(a.power, b.power);
+  node.radius = std::max(a.radius, b.radius);
 }
 
 /// Goes down from the root through nodes that may_open(node) holds for, and calls take(number) for covers.

@@ -42,6 +42,8 @@ class Reach {
     Wanted wanted = Wanted::nothing();
     Vec3d low{0, 0, 0}, high{0, 0, 0};  ///< box of the centres of mass of covers
     float reach2 = 0, power = 0;        ///< the largest
+    Vec3d from{0, 0, 0}, to{0, 0, 0};   ///< box of the middles of their balls
+    double radius = -1;                 ///< the largest; below 0: they have none
   };
   void make_nodes(const KnownCells& known, const TopTree& top, std::span<const Wanted> wanted);
   void unite(Node& node) const;

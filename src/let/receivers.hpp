@@ -25,17 +25,19 @@ class ReceiverSearch {
   /// leaves (in): in tree order; those that are none are left out. Cost: O(leaves).
   ReceiverSearch(std::span<const LeafTargets> leaves, const WalkUnits& units, const Images& images = {});
 
-  /// True if any may open a node with this centre of mass (units of the run).
-  bool may_open(const Vec3d& centre, const NodeCore& core) const;
+  /// True if any may open a cell with this centre of mass (units of the run).
+  bool may_open(const Vec3d& centre, const NodeCore& core, const Ball& ball) const;
   /// Those that may open the root of an own tree, once for each image of it. origin: of its leaf. receivers
   /// (out): replaced.
-  void find(const Vec3d& centre, const NodeCore& core, const Vec3d& origin,
+  void find(const Vec3d& centre, const NodeCore& core, const Ball& ball, const Vec3d& origin,
             std::vector<Receiver>& receivers) const;
+  double unit_length() const { return units_.length; }
   std::uint64_t bytes() const { return bytes_of(leaves_, wanted_); }
 
  private:
   template <class Take>
-  void search(const Vec3d& centre, const NodeCore& core, const Take& take) const;
+  void search(const Vec3d& centre, const NodeCore& core, const Ball& ball, bool is_inner,
+              const Take& take) const;
 
   WalkUnits units_;
   Images images_;

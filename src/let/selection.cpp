@@ -107,7 +107,9 @@ void select_cells(const TopTree& top, std::span<const std::int32_t> covers,
     const std::int32_t node = selection.cells[i].node;
     const TopLinks& links = top.links[node];
     if (!links.is_leaf()) {
-      if (!receivers.may_open(top.centre[node], grown(top.core[node], room.of_cells))) continue;
+      if (!receivers.may_open(top.centre[node], grown(top.core[node], room.of_cells),
+                              top.balls[node].grown(room.of_cells)))
+        continue;
       selection.cells[i].child = static_cast<std::int32_t>(selection.cells.size());
       selection.cells.push_back({links.child});
       selection.cells.push_back({links.child + 1});
@@ -115,7 +117,8 @@ void select_cells(const TopTree& top, std::span<const std::int32_t> covers,
     }
     const SourceTree source = tree(links.first_leaf);
     const float drift = room.of_leaf(links.first_leaf);
-    receivers.find(top.centre[node], drifted(top.core[node], drift), source.origin, openers);
+    receivers.find(top.centre[node], drifted(top.core[node], drift),
+                   top.balls[node].drifted(drift * receivers.unit_length()), source.origin, openers);
     if (openers.empty()) continue;
     selection.cells[i].tree = static_cast<std::int32_t>(selection.trees.size());
     select_nodes(source, links.first_leaf, openers, drift, selection);

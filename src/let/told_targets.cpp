@@ -32,7 +32,8 @@ bool ToldTargets::hold(const Now& now) {
     const auto l = static_cast<std::size_t>(leaf);
     const TargetLeaf target = now.forest.target(leaf);
     if (const LeafTargets active{target.bounds, target.origin};
-        active.are_none() || is_within(active.bounds, told_[l].bounds))
+        active.are_none() ||
+        (is_within(active.bounds, told_[l].bounds) && is_within(target.ball, told_[l].ball)))
       continue;
     drift_[l] *= 2;
     told_[l] = with_room(now, leaf);
@@ -44,7 +45,7 @@ bool ToldTargets::hold(const Now& now) {
 LeafTargets ToldTargets::with_room(const Now& now, std::int32_t leaf) const {
   const auto l = static_cast<std::size_t>(leaf);
   const TargetLeaf target = now.forest.target(leaf);
-  LeafTargets told{no_bounds(), target.origin};
+  LeafTargets told{no_bounds(), target.origin, target.ball.drifted(drift_[l] * now.unit_length)};
   float least = largest_float;
   for (std::int32_t g = 0; g < target.group_count; ++g) {
     const Group& group = target.groups[g];

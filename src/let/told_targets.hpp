@@ -23,6 +23,7 @@ class ToldTargets {
     std::span<const Count> leaf_begin;  ///< Domain::leaf_begin
     AcceptanceRule rule;
     double per_acceleration;  ///< from units of the run to walk units
+    double unit_length;
   };
 
   /// room: over the mean size of the groups of a leaf, from the middle to the farthest side.

@@ -304,7 +304,7 @@ TEST_F(GpuBackend, says_how_many_particles_fit) {
   } catch (const std::runtime_error& error) {
     const std::string text = error.what();
     EXPECT_NE(text.find("out of memory for the fields of 100000 particles"), std::string::npos) << text;
-    EXPECT_NE(text.find("particles fit, at 290 bytes each"), std::string::npos) << text;
+    EXPECT_NE(text.find("particles fit, at 174 bytes each"), std::string::npos) << text;
   }
 }
 

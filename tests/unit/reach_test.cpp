@@ -76,9 +76,8 @@ class Ranks {
         const Cell& cell = known.cover_cell(c);
         for (std::int32_t leaf = cell.first_leaf; leaf < cell.first_leaf + cell.leaves; ++leaf) {
           const TargetLeaf target = grown_.forest.target(leaf);
-          if (!LeafTargets{target.bounds, target.origin}.are_none())
-            wanted = Wanted::united_if_any(
-                wanted, Wanted::of_leaf(target.bounds, target.origin, grown_.units.length));
+          wanted = Wanted::united_if_any(
+              wanted, LeafTargets{target.bounds, target.origin, target.ball}.wanted(grown_.units.length));
         }
       }
     }
@@ -176,7 +175,7 @@ TEST(Reach, has_all_pairs_of_covers_of_which_one_may_open_the_other) {
           const Wanted& walks = ranks.wanted()[static_cast<std::size_t>(b)];
           const std::int32_t cell = known.cover[static_cast<std::size_t>(a)];
           if (known.owner(a) != rank || known.owner(b) != other || other == rank || walks.is_nothing() ||
-              !walks.may_open(top.centre[cell], top.core[cell], ranks.unit()))
+              !walks.may_open(top.centre[cell], top.core[cell], ranks.unit(), {}))
             continue;
           own.insert(a);
           theirs.insert(b);
@@ -213,12 +212,12 @@ TEST(ReceiverSearch, finds_more_in_a_cover_than_in_its_leaves) {
   const ReceiverSearch fine(leaves, units), coarse(both, units), none({}, units);
   int opened = 0, closed = 0;
   for (std::int32_t n = 0; n < top.nodes; ++n) {
-    const bool may = fine.may_open(top.centre[n], top.core[n]);
+    const bool may = fine.may_open(top.centre[n], top.core[n], top.balls[n]);
     opened += may, closed += !may;
-    EXPECT_GE(coarse.may_open(top.centre[n], top.core[n]), may);
-    EXPECT_FALSE(none.may_open(top.centre[n], top.core[n]));
+    EXPECT_GE(coarse.may_open(top.centre[n], top.core[n], top.balls[n]), may);
+    EXPECT_FALSE(none.may_open(top.centre[n], top.core[n], top.balls[n]));
     std::vector<Receiver> found;
-    fine.find(top.centre[n], top.core[n], {0, 0, 0}, found);
+    fine.find(top.centre[n], top.core[n], top.balls[n], {0, 0, 0}, found);
     EXPECT_EQ(may, !found.empty());
   }
   EXPECT_GT(opened, 0);

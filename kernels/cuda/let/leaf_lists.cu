@@ -10,13 +10,21 @@ namespace {
 constexpr int list_threads = 128;
 
 __global__ void __launch_bounds__(list_threads)
+    assign_balls(const LeafTrees trees, double unit_length, double least, Ball* balls) {
+  const std::uint32_t i = blockIdx.x * list_threads + threadIdx.x;
+  if (i < trees.count)
+    balls[i] = Ball::of_leaf(trees.origin[i], trees.boxes[i].low, trees.boxes[i].high, unit_length, least);
+}
+
+__global__ void __launch_bounds__(list_threads)
     collect(const LeafTrees trees, const LeafTargets* told, double unit_length, LeafNotice* notices) {
   const std::uint32_t i = blockIdx.x * list_threads + threadIdx.x;
   if (i >= trees.count) return;
   const TightBox box = trees.boxes[i];
   const std::uint64_t root = trees.leaves[i].node;
-  notices[i] = {{trees.core[root], trees.moments[root], box.low, box.high, trees.origin[i]},
-                told ? told[i].about(trees.origin[i], unit_length) : trees.bounds[i]};
+  notices[i] = {{trees.core[root], trees.moments[root], box.low, box.high, trees.origin[i], trees.ball_of(i)},
+                told ? told[i].about(trees.origin[i], unit_length) : trees.bounds[i],
+                told ? told[i].ball : trees.ball_of(i)};
 }
 
 __global__ void __launch_bounds__(list_threads)
@@ -24,7 +32,8 @@ __global__ void __launch_bounds__(list_threads)
                  std::size_t count, LeafTargets* targets) {
   const std::size_t i = blockIdx.x * std::size_t{list_threads} + threadIdx.x;
   if (i >= count) return;
-  targets[i] = told ? told[leaves[i]] : LeafTargets{trees.bounds[leaves[i]], trees.origin[leaves[i]]};
+  const std::uint32_t leaf = leaves[i];
+  targets[i] = told ? told[leaf] : LeafTargets{trees.bounds[leaf], trees.origin[leaf], trees.ball_of(leaf)};
 }
 
 __global__ void __launch_bounds__(list_threads)
@@ -39,6 +48,13 @@ __global__ void __launch_bounds__(list_threads)
 }
 
 }  // namespace
+
+void find_balls(const LeafTrees& trees, double unit_length, double least, Ball* balls) {
+  if (trees.count == 0) return;
+  assign_balls<<<blocks_for(trees.count, list_threads), list_threads, 0, stream()>>>(trees, unit_length,
+                                                                                     least, balls);
+  launched("Grove::cuda::find_balls");
+}
 
 void collect_notices(const LeafTrees& trees, const LeafTargets* told, double unit_length,
                      LeafNotice* notices) {

@@ -9,6 +9,10 @@
 
 namespace grove::cuda {
 
+/// The balls of the own leaves. trees: after update_leaves(). least: Images::least_ball. balls (out, device):
+/// trees.count.
+void find_balls(const LeafTrees& trees, double unit_length, double least, Ball* balls);
+
 /// Collects what is known of each own leaf. trees: after update_leaves(). told (device): what stands for
 /// targets of the leaves, from whatever origins; null: they themselves. notices (out, device): trees.count.
 void collect_notices(const LeafTrees& trees, const LeafTargets* told, double unit_length,

@@ -42,10 +42,11 @@ __global__ void __launch_bounds__(pair_threads)
 constexpr int stack_size = 32;
 
 /// Calls hit(target) for the targets of a piece, ascending, for which an own cell may not stand for its
-/// particles, until it says false. core: of the cell, with room.
+/// particles, until it says false. core, ball: of the cell, with
+/// room. is_inner: it is above the leaves.
 template <class Hit>
-__device__ void descend(const LetReceivers& from, std::int32_t cell, const NodeCore& core,
-                        std::uint32_t piece, Hit&& hit) {
+__device__ void descend(const LetReceivers& from, std::int32_t cell, const NodeCore& core, const Ball& ball,
+                        bool is_inner, std::uint32_t piece, Hit&& hit) {
   const LetTargets::View& to = from.to;
   const Wanted* const tree = to.wanted + std::size_t{2} * to.piece_size * piece;
   const Vec3d centre = from.cells.centre[cell];
@@ -55,7 +56,8 @@ __device__ void descend(const LetReceivers& from, std::int32_t cell, const NodeC
   while (size > 0) {
     const std::uint32_t n = stack[--size];
     const Wanted& wanted = tree[n];
-    if (wanted.is_nothing() || !wanted.may_open(centre, core, from.unit_length, from.images)) continue;
+    if (wanted.is_nothing() || !wanted.may_open(centre, core, ball, is_inner, from.unit_length, from.images))
+      continue;
     if (n >= to.piece_size) {
       if (!hit(to.pieces[piece].begin + (n - to.piece_size))) return;
       continue;
@@ -64,6 +66,10 @@ __device__ void descend(const LetReceivers& from, std::int32_t cell, const NodeC
     stack[size++] = 2 * n + 1;
     stack[size++] = 2 * n;
   }
+}
+
+__device__ Ball ball_of_leaf(const LetReceivers& from, std::int32_t cell, std::int32_t leaf) {
+  return from.cells.balls[cell].drifted(from.drift_of(leaf) * from.unit_length);
 }
 
 /// Marks a cell and all above it, up to the cover, as opened by a rank: what is below nothing that is opened
@@ -92,7 +98,9 @@ __global__ void __launch_bounds__(pair_threads)
   std::uint32_t found = 0;
   const NodeCore core = is_leaf ? drifted(from.cells.core[cell], from.drift_of(static_cast<int>(i / pieces)))
                                 : grown(from.cells.core[cell], from.room_of_cells);
-  descend(from, cell, core, piece, [&](std::uint32_t) {
+  const Ball ball = is_leaf ? ball_of_leaf(from, cell, static_cast<int>(i / pieces))
+                            : from.cells.balls[cell].grown(from.room_of_cells);
+  descend(from, cell, core, ball, !is_leaf, piece, [&](std::uint32_t) {
     ++found;
     return is_leaf;  // who opens a cell above does not matter
   });
@@ -111,7 +119,8 @@ __global__ void __launch_bounds__(pair_threads)
   const std::uint32_t leaf = i / from.to.piece_count;
   const std::int32_t cell = from.cells.cells[leaf];
   const NodeCore core = drifted(from.cells.core[cell], from.drift_of(static_cast<int>(leaf)));
-  descend(from, cell, core, i % from.to.piece_count, [&](std::uint32_t receiver) {
+  const Ball ball = ball_of_leaf(from, cell, static_cast<int>(leaf));
+  descend(from, cell, core, ball, false, i % from.to.piece_count, [&](std::uint32_t receiver) {
     receivers[next++] = receiver;
     return true;
   });

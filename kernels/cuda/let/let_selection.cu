@@ -25,6 +25,7 @@ __device__ Wanted united_of_warp(Wanted wanted) {
       other.high[axis] = __shfl_xor_sync(~0u, wanted.high[axis], step);
     }
     other.inverse_tolerance = __shfl_xor_sync(~0u, wanted.inverse_tolerance, step);
+    other.radius = __shfl_xor_sync(~0u, wanted.radius, step);
     wanted = Wanted::united_if_any(wanted, other);
   }
   return wanted;
@@ -46,6 +47,8 @@ class PairReceivers {
         rounds_((count_ + 32 * most_clusters - 1) / (32 * most_clusters)),
         clusters_(clusters),
         origin_(trees.origin[pair.leaf]),
+        ball_(trees.ball_of(static_cast<std::uint32_t>(pair.leaf))
+                  .drifted(to.drift_of(pair.leaf) * to.unit_length)),
         frames_(to.frames + pair.leaf),
         drift_(to.drift_of(pair.leaf)),
         leaves_(trees.count) {
@@ -67,8 +70,8 @@ class PairReceivers {
     const Vec3d centre = origin_ + core.centre.as<double>() * to_.unit_length;
     for (std::uint32_t first = 0; first * size() < count_; first += 32) {
       const std::uint32_t own = first + threadIdx.x % 32;
-      const bool may =
-          own * size() < count_ && clusters_[own].may_open(centre, core, to_.unit_length, to_.images);
+      const bool may = own * size() < count_ &&
+                       clusters_[own].may_open(centre, core, ball_, false, to_.unit_length, to_.images);
       for (std::uint32_t asked = __ballot_sync(~0u, may); asked != 0; asked &= asked - 1)
         if (opens_one(first + static_cast<std::uint32_t>(__ffs(static_cast<int>(asked))) - 1, core))
           return true;
@@ -105,6 +108,7 @@ class PairReceivers {
   std::uint32_t count_, rounds_;
   const Wanted* clusters_;
   Vec3d origin_;
+  Ball ball_;
   const SourceFrame* frames_;  ///< of the pair's leaf, in one image after the other
   float drift_;                ///< for which there is room
   std::uint32_t leaves_;       ///< own ones, from one image to the next

@@ -64,7 +64,7 @@ struct LetReceivers {
   LetTargets::View to;
   const SourceFrame* frames;  ///< of the own leaves in all images; nodes and particles in them do not matter
   double unit_length;
-  Images images{};
+  Images images;
   // By how much more is selected than walks open now: as grove::DriftRoom.
   float room_of_cells = 0;
   const float* drift = nullptr;  ///< [own leaves] walk units; null: 0

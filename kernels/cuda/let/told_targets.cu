@@ -62,14 +62,16 @@ __global__ void __launch_bounds__(threads) tell_leaves(const Telling to) {
   const std::uint32_t leaf = blockIdx.x * warps + threadIdx.x / 32;
   if (leaf >= to.trees.count) return;
   const LeafPlaces place = to.trees.leaves[leaf];
-  const LeafTargets active{to.trees.bounds[leaf], to.trees.origin[leaf]};
+  const LeafTargets active{to.trees.bounds[leaf], to.trees.origin[leaf], to.trees.ball_of(leaf)};
   float drift = 0;
   if (to.is_new) {
     drift = to.room * to.mean_size(place);
   } else {
     // Origins follow the particles.
     const LeafTargets before = to.told[leaf];
-    if (active.are_none() || is_within(active.about(before.origin, to.unit_length), before.bounds)) return;
+    if (active.are_none() || (is_within(active.about(before.origin, to.unit_length), before.bounds) &&
+                              is_within(active.ball, before.ball)))
+      return;
     drift = 2 * to.drift[leaf];
   }
   float least = 0;
@@ -79,7 +81,7 @@ __global__ void __launch_bounds__(threads) tell_leaves(const Telling to) {
   to.drift[leaf] = drift;
   if (!LeafTargets{bounds, active.origin}.are_none())
     bounds = with_room(bounds, to.rule, static_cast<float>(least * to.per_acceleration), to.room, drift);
-  to.told[leaf] = {bounds, active.origin};
+  to.told[leaf] = {bounds, active.origin, active.ball.drifted(drift * to.unit_length)};
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ struct LeafPieces {
   std::uint32_t leaves = 0, count = 0;
   DeviceArray<std::uint64_t> begin;  ///< [count + 1] first particle
   DeviceArray<std::uint64_t> first;  ///< [leaves + 1] first piece; a leaf has one at least
+  DeviceArray<std::uint32_t> leaf;   ///< [count] whose piece it is
 
   /// leaf_begin (host): first particle of each leaf, length leaves + 1; nothing: no leaves.
   explicit LeafPieces(std::span<const Count> leaf_begin);

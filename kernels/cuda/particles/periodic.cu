@@ -1,6 +1,7 @@
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
 #include "kernels/cuda/device/warp.cuh"
+#include "kernels/cuda/particles/column_sums.cuh"
 #include "kernels/cuda/particles/periodic.hpp"
 
 namespace grove::cuda {
@@ -9,26 +10,6 @@ namespace {
 __global__ void __launch_bounds__(threads) wrap_each(const Box box, std::size_t count, Vec3d* position) {
   const std::size_t i = blockIdx.x * std::size_t{threads} + threadIdx.x;
   if (i < count) position[i] = box.wrapped(position[i]);
-}
-
-/// Multipoles of one m, by one warp: its lanes take every 32nd particle. All sums have registers.
-template <int order, int m>
-__device__ void sum_column(const FarUnits& units, const Vec3d* position, const double* mass,
-                           std::uint64_t begin, std::uint64_t end, BoxMoments<order>& moments) {
-  DeviceComplex sums[order - m + 1];
-  for (std::uint64_t i = begin + threadIdx.x; i < end; i += 32) {
-    const Vec3d y = units.place(position[i]), back{-y.x, -y.y, -y.z};
-    DeviceComplex sectoral{mass[i], 0};
-    GROVE_UNROLL
-    for (int power = 1; power <= m; ++power) sectoral = next_sectoral(power, sectoral, back);
-    visit_regular_harmonics<order>(m, sectoral, back,
-                                   [&](int l, const DeviceComplex& r) { sums[l - m] += r; });
-  }
-  GROVE_UNROLL
-  for (int l = m; l <= order; ++l) {
-    const DeviceComplex sum{warp_sum(sums[l - m].re), warp_sum(sums[l - m].im)};
-    if (threadIdx.x == 0) moments.multipoles(l, m) = sum;
-  }
 }
 
 /// All but the multipoles, by one warp.
@@ -45,24 +26,16 @@ __device__ void sum_low(const FarUnits& units, const Vec3d* position, const doub
   moments.second = second;
 }
 
-template <int order, int m = 0>
-__device__ void sum_columns(const FarUnits& units, const Vec3d* position, const double* mass,
-                            std::uint64_t begin, std::uint64_t end, BoxMoments<order>& moments) {
-  if (threadIdx.y == m) {
-    sum_column<order, m>(units, position, mass, begin, end, moments);
-  } else if constexpr (m < order) {
-    sum_columns<order, m + 1>(units, position, mass, begin, end, moments);
-  } else {
-    sum_low(units, position, mass, begin, end, moments);
-  }
-}
-
 /// A block per piece, and a warp of it (threadIdx.y) for each m and for what is no multipole.
 template <int order>
 __global__ void __launch_bounds__(32 * (order + 2))
     sum_moments(const FarUnits units, const Vec3d* position, const double* mass, const std::uint64_t* begin,
                 BoxMoments<order>* moments) {
-  sum_columns(units, position, mass, begin[blockIdx.x], begin[blockIdx.x + 1], moments[blockIdx.x]);
+  const std::uint64_t first = begin[blockIdx.x], end = begin[blockIdx.x + 1];
+  BoxMoments<order>& sums = moments[blockIdx.x];
+  if (threadIdx.y > order) return sum_low(units, position, mass, first, end, sums);
+  sum_column_of_warp<order>(units, position, mass, first, end,
+                            [&](int l, int m, const DeviceComplex& sum) { sums.multipoles(l, m) = sum; });
 }
 
 __global__ void __launch_bounds__(threads)

@@ -63,8 +63,8 @@ __global__ void __launch_bounds__(top_threads)
   const auto leaf = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
   if (leaf >= leaves) return;
   const LeafNotice& notice = notices[leaf];
-  Wanted all =
-      is_cover ? LeafTargets{notice.bounds, notice.root.origin}.wanted(units.length) : Wanted::nothing();
+  Wanted all = is_cover ? LeafTargets{notice.bounds, notice.root.origin, notice.ball}.wanted(units.length)
+                        : Wanted::nothing();
   way.run(static_cast<std::int32_t>(leaf_cell[leaf]), top_sum_of(notice.root, units),
           [&](std::int32_t c, std::int32_t below, std::int32_t sibling) {
             if (!is_cover) return false;
@@ -91,33 +91,40 @@ __device__ NodeCore shown_core(const TopLinks& cell, const TopSum& sum, const Kn
   return core;
 }
 
+__device__ Ball shown_ball(const TopLinks& cell, const TopSum& sum, const KnownRoots& roots,
+                           const WalkUnits& units, const Images& images) {
+  if (!images.expands_far()) return {};
+  return cell.is_leaf() ? roots.root(cell.first_leaf).ball : top_ball(sum, units.length, images.least_ball);
+}
+
 /// Places the own cells for the selection of trees for other ranks.
 __global__ void __launch_bounds__(top_threads)
     place_own(const WalkUnits units, const AcceptanceRule rule, const KnownRoots roots, const TopLinks* cells,
-              const std::int32_t* own, std::uint32_t count, const TopSum* sums, Vec3d* centre,
-              NodeCore* core) {
+              const std::int32_t* own, std::uint32_t count, const TopSum* sums, Vec3d* centre, NodeCore* core,
+              const Images images, Ball* balls) {
   const std::uint32_t i = blockIdx.x * top_threads + threadIdx.x;
   if (i >= count) return;
   const std::int32_t c = own[i];
   core[c] = shown_core(cells[c], sums[c], roots, rule);
   centre[c] = sums[c].sum.centre * units.length;
+  balls[c] = shown_ball(cells[c], sums[c], roots, units, images);
 }
 
 __global__ void __launch_bounds__(top_threads)
     collect_covers(const KnownRoots roots, const TopLinks* cells, const std::int32_t* own_covers,
                    std::uint32_t count, const TopSum* sums, const Vec3d* centre, const NodeCore* core,
-                   const Wanted* wanted, const int* lacking, CoverNotice* notices) {
+                   const Ball* balls, const Wanted* wanted, const int* lacking, CoverNotice* notices) {
   const std::uint32_t i = blockIdx.x * top_threads + threadIdx.x;
   if (i >= count) return;
   const std::int32_t c = own_covers[i];
   const LeafRoot root = cells[c].is_leaf() ? roots.root(cells[c].first_leaf) : LeafRoot{};
-  notices[i] = {sums[c], root, centre[c], core[c], wanted[c], lacking ? *lacking : 0};
+  notices[i] = {sums[c], root, centre[c], core[c], balls[c], wanted[c], lacking ? *lacking : 0};
 }
 
 __global__ void __launch_bounds__(top_threads)
     gather_cells(const KnownRoots roots, const TopLinks* cells, const std::int32_t* chosen,
                  std::uint32_t count, const TopSum* sums, const Vec3d* centre, const NodeCore* core,
-                 TopCell* out) {
+                 const Ball* balls, TopCell* out) {
   const std::uint32_t i = blockIdx.x * top_threads + threadIdx.x;
   if (i >= count) return;
   const std::int32_t c = chosen[i];
@@ -126,7 +133,17 @@ __global__ void __launch_bounds__(top_threads)
     return;
   }
   const NodeBox box = top_box(sums[c]);
-  out[i] = {core[c], node_moments(sums[c].sum), centre[c], box.low, box.high, false};
+  out[i] = {core[c], node_moments(sums[c].sum), centre[c], box.low, box.high, balls[c], false};
+}
+
+/// A block per cell.
+__global__ void __launch_bounds__(top_threads)
+    gather_moments(const FarMoments* moments, const std::int32_t* chosen, FarMoments* out) {
+  constexpr int values = sizeof(FarMoments) / sizeof(double);
+  const auto* const from = reinterpret_cast<const double*>(moments + chosen[blockIdx.x]);
+  auto* const to = reinterpret_cast<double*>(out + blockIdx.x);
+  for (auto i = static_cast<int>(threadIdx.x); i < values; i += static_cast<int>(top_threads))
+    to[i] = from[i];
 }
 
 /// The roots of leaves of other ranks, and of the one that stands for all that is not known.
@@ -157,6 +174,7 @@ struct TopArrays {
   NodeCore* core;
   NodeMoments* moments;
   NodeBox* boxes;  ///< where the criterion needs them, else null
+  Ball* balls;     ///< where there are some, else null
 };
 
 struct ShowRule {
@@ -169,7 +187,7 @@ struct ShowRule {
 /// The values of a cell in all images.
 __device__ void show_cell(const ShowRule& rule, std::int32_t c, std::int32_t count, const Vec3d& centre,
                           const NodeCore& core, const NodeMoments& moments, const NodeBox& box,
-                          const TopArrays& out) {
+                          const Ball& ball, const TopArrays& out) {
   for (int image = 0; image < rule.images.count(); ++image) {
     const std::int32_t number = image * count + c;
     out.frames[number] = SourceFrame::at(centre + rule.images.shift(image), rule.reference,
@@ -177,6 +195,7 @@ __device__ void show_cell(const ShowRule& rule, std::int32_t c, std::int32_t cou
     out.core[number] = core;
     out.moments[number] = moments;
     if (out.boxes) out.boxes[number] = box;
+    if (out.balls) out.balls[number] = ball.shifted(rule.images.shift(image));
   }
 }
 
@@ -188,24 +207,29 @@ __global__ void __launch_bounds__(top_threads)
   if (c >= count) return;
   if (c >= summed && !cells[c].is_leaf()) {
     const TopCell& value = values[c - summed];
-    show_cell(rule, c, count, value.place, value.core, value.moments, {value.low, value.high}, out);
+    show_cell(rule, c, count, value.place, value.core, value.moments, {value.low, value.high}, value.ball,
+              out);
     return;
   }
   const TopSum sum = c < summed ? sums[c] : top_sum_of(roots.root(cells[c].first_leaf), rule.units);
   show_cell(rule, c, count, sum.sum.centre * rule.units.length,
-            shown_core(cells[c], sum, roots, rule.acceptance), node_moments(sum.sum), top_box(sum), out);
+            shown_core(cells[c], sum, roots, rule.acceptance), node_moments(sum.sum), top_box(sum),
+            shown_ball(cells[c], sum, roots, rule.units, rule.images), out);
 }
 
 __global__ void __launch_bounds__(top_threads)
     frame_leaves(const KnownRoots roots, const LeafPlace* places, const Vec3d reference, double per_length,
-                 const Images images, SourceFrame* frames) {
+                 const Images images, SourceFrame* frames, Ball* balls) {
   const auto leaf = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
   if (leaf >= roots.count) return;
-  for (int image = 0; image < images.count(); ++image)
-    frames[static_cast<std::size_t>(image) * static_cast<std::size_t>(roots.count) +
-           static_cast<std::size_t>(leaf)] =
-        SourceFrame::at(roots.root(leaf).origin + images.shift(image), reference, per_length,
-                        places[leaf].node, places[leaf].particle);
+  const LeafRoot& root = roots.root(leaf);
+  for (int image = 0; image < images.count(); ++image) {
+    const std::size_t frame = static_cast<std::size_t>(image) * static_cast<std::size_t>(roots.count) +
+                              static_cast<std::size_t>(leaf);
+    frames[frame] = SourceFrame::at(root.origin + images.shift(image), reference, per_length,
+                                    places[leaf].node, places[leaf].particle);
+    if (balls) balls[frame] = root.ball.shifted(images.shift(image));
+  }
 }
 
 /// Makes it an array of this size, if it is none.
@@ -258,6 +282,7 @@ void DeviceTop::lay_out(std::size_t cells, std::size_t leaves) {
   renew(frames_, cells * copies);
   renew(core_, cells * copies);
   renew(moments_, cells * copies);
+  renew(balls_, images_.are_open() ? 0 : cells * copies);
 }
 
 void DeviceTop::link() {
@@ -300,6 +325,7 @@ void DeviceTop::list_own() {
   is_cover_ = DeviceArray<std::uint8_t>{std::span<const std::uint8_t>(is_cover)};
   own_centre_ = DeviceArray<Vec3d>(cells.size());
   own_core_ = DeviceArray<NodeCore>(cells.size());
+  own_balls_ = DeviceArray<Ball>(cells.size());
 }
 
 void DeviceTop::combine(const LeafNotice* notices, const WalkUnits& units, const AcceptanceRule& rule,
@@ -338,13 +364,13 @@ std::vector<CoverNotice> DeviceTop::begin(const LeafNotice* notices, const WalkU
   const auto own = static_cast<std::uint32_t>(own_cells_.size());
   place_own<<<blocks_for(own, top_threads), top_threads, 0, stream()>>>(
       units, rule, roots_, cell_links_.data(), own_cells_.data(), own, sums_.data(), own_centre_.data(),
-      own_core_.data());
+      own_core_.data(), images_, own_balls_.data());
   launched("Grove::cuda::place_own");
   const DeviceArray<CoverNotice> collected(told.size());
   collect_covers<<<blocks_for(told.size(), top_threads), top_threads, 0, stream()>>>(
       roots_, cell_links_.data(), cover_cells_.data() + table_.first_own_cover,
       static_cast<std::uint32_t>(told.size()), sums_.data(), own_centre_.data(), own_core_.data(),
-      wanted.data(), lacking, collected.data());
+      own_balls_.data(), wanted.data(), lacking, collected.data());
   launched("Grove::cuda::collect_covers");
   collected.download(told);
   return told;
@@ -358,7 +384,7 @@ DeviceArray<TopCell> DeviceTop::gather(std::span<const std::int32_t> cells) cons
   const DeviceArray<std::int32_t> chosen{cells};
   gather_cells<<<blocks_for(cells.size(), top_threads), top_threads, 0, stream()>>>(
       roots_, table_links_.data(), chosen.data(), static_cast<std::uint32_t>(cells.size()), sums_.data(),
-      own_centre_.data(), own_core_.data(), gathered.data());
+      own_centre_.data(), own_core_.data(), own_balls_.data(), gathered.data());
   launched("Grove::cuda::gather_cells");
   return gathered;
 }
@@ -408,15 +434,54 @@ void DeviceTop::show(const TopSum* sums, const TopCell* values, const Vec3d& ref
   show_cells<<<blocks_for(known_, top_threads), top_threads, 0, stream()>>>(
       ShowRule{units_, rule_, reference, images_}, roots_, cell_links_.data(),
       static_cast<std::int32_t>(known_), static_cast<std::int32_t>(table_.cells.size()), sums, values,
-      TopArrays{frames_.data(), core_.data(), moments_.data(), boxes_.data()});
+      TopArrays{frames_.data(), core_.data(), moments_.data(), boxes_.data(), balls_.data()});
   launched("Grove::cuda::show_cells");
 }
 
+void DeviceTop::combine_far(const FarMoments* leaves) {
+  renew(far_, known_);
+  climb_from_leaves({cell_links_.data(), parent_.data(), balls_.data(), far_.data(), known_, images_}, leaves,
+                    leaf_cell_.data(), static_cast<std::uint32_t>(table_.own_leaves), nullptr);
+}
+
+std::vector<FarMoments> DeviceTop::begin_far(const FarMoments* leaves) {
+  const std::size_t cells = table_.cells.size();
+  renew(own_far_, cells);
+  climb_from_leaves({cell_links_.data(), parent_.data(), own_balls_.data(), own_far_.data(), cells, images_},
+                    leaves, leaf_cell_.data(), static_cast<std::uint32_t>(table_.own_leaves),
+                    is_cover_.data());
+  std::vector<FarMoments> told(static_cast<std::size_t>(table_.own_covers));
+  const std::span<const std::int32_t> covers(table_.covers);
+  if (!told.empty())
+    gather_far(covers.subspan(static_cast<std::size_t>(table_.first_own_cover), told.size())).download(told);
+  return told;
+}
+
+DeviceArray<FarMoments> DeviceTop::gather_far(std::span<const std::int32_t> cells) const {
+  DeviceArray<FarMoments> gathered(cells.size());
+  if (cells.empty()) return gathered;
+  const DeviceArray<std::int32_t> chosen{cells};
+  gather_moments<<<static_cast<unsigned>(cells.size()), top_threads, 0, stream()>>>(
+      own_far_.data(), chosen.data(), gathered.data());
+  launched("Grove::cuda::gather_moments");
+  return gathered;
+}
+
+void DeviceTop::finish_far(std::span<const FarMoments> covers, const FarMoments* values) {
+  const std::size_t own = own_far_.size();
+  renew(far_, known_);
+  device_copy(far_.data(), own_far_.data(), own * sizeof(FarMoments));
+  if (known_ > own) device_copy(far_.data() + own, values, (known_ - own) * sizeof(FarMoments));
+  const DeviceArray<FarMoments> told{covers};
+  climb_from_covers({cell_links_.data(), parent_.data(), balls_.data(), far_.data(), known_, images_},
+                    told.data(), cover_cells_.data(), static_cast<std::uint32_t>(covers.size()));
+}
+
 void make_frames(const KnownRoots& roots, const LeafPlace* places, const Vec3d& reference,
-                 const WalkUnits& units, SourceFrame* frames, const Images& images) {
+                 const WalkUnits& units, SourceFrame* frames, const Images& images, Ball* balls) {
   if (roots.count == 0) return;
   frame_leaves<<<blocks_for(static_cast<std::uint64_t>(roots.count), top_threads), top_threads, 0,
-                 stream()>>>(roots, places, reference, 1 / units.length, images, frames);
+                 stream()>>>(roots, places, reference, 1 / units.length, images, frames, balls);
   launched("Grove::cuda::make_frames");
 }
 

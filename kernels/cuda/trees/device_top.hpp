@@ -6,10 +6,12 @@
 
 #include "base/box.hpp"
 #include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/trees/far_cells.hpp"
 #include "kernels/cuda/trees/node_code.hpp"
 #include "kernels/cuda/trees/top_views.hpp"
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/cell.hpp"
+#include "kernels/math/far_cells.hpp"
 #include "kernels/math/leaf_root.hpp"
 #include "kernels/math/leaf_targets.hpp"
 #include "kernels/math/top_cell.hpp"
@@ -25,6 +27,7 @@ struct CoverNotice {
   LeafRoot root;  ///< of a cover that is a leaf
   Vec3d centre;   ///< of mass, units of the run
   NodeCore core;
+  Ball ball;
   Wanted wanted;  ///< by walks from there; Wanted::nothing() if none is active
   int lacking;    ///< not 0: what was told of targets before does not hold any more
 };
@@ -55,6 +58,7 @@ struct OwnCells {
   const std::uint8_t* is_cover;
   const Vec3d* centre;  ///< of mass, units of the run
   const NodeCore* core;
+  const Ball* balls;
 };
 
 /// The tree over the leaves of the ORB that a rank knows: what TopMoments is on the host. In each walk one
@@ -72,6 +76,9 @@ class DeviceTop {
                      const Images& images = {});
   /// The top tree of a rank that knows these cells alone.
   explicit DeviceTop(TopTable table, const NodeCodes& codes = bisection_codes, const Images& images = {});
+
+  /// That of the walks to come: Images::least_ball.
+  void set_least_ball(double radius) { images_.least_ball = radius; }
 
   /// Combines what the leaves tell, from both children of each cell, in double precision. notices (device):
   /// of all leaves, by number. reference: of all frames. Cost: O(cells).
@@ -93,12 +100,27 @@ class DeviceTop {
   /// values (device): of the cells that others have sent. Cost: O(known cells), for each image.
   void finish(const TopCell* values, const Vec3d& reference);
 
+  /// If cells act through expansions (Images::expands_far()). One rank alone calls the first of these
+  /// behind combine(); several the second one behind begin(), and the last one behind finish(). leaves
+  /// (device): moments of the own leaves.
+  void combine_far(const FarMoments* leaves);
+  /// For own cells up to covers. Returns those of own covers. Cost: a wait of the host.
+  std::vector<FarMoments> begin_far(const FarMoments* leaves);
+  /// As gather().
+  DeviceArray<FarMoments> gather_far(std::span<const std::int32_t> cells) const;
+  /// covers: of all ranks, by number; values (device): of the cells that others have sent.
+  void finish_far(std::span<const FarMoments> covers, const FarMoments* values);
+  DeviceFarTree far_tree() const {
+    return {cell_links_.data(), balls_.data(), far_.data(), static_cast<std::int32_t>(known_), images_};
+  }
+
   TopSources sources() const {
     return {{frames_.data(), core_.data(), moments_.data(), links_.data()},
             beginnings_.data(),
             first_beginning_.data(),
             codes_,
-            boxes_.data()};
+            boxes_.data(),
+            images_.expands_far() ? balls_.data() : nullptr};
   }
   TopCells cells() const {
     return {cell_links_.data(), parent_.data(), leaf_cell_.data(), static_cast<std::int32_t>(known_)};
@@ -107,7 +129,7 @@ class DeviceTop {
     return {own_cells_.data(), static_cast<std::int32_t>(own_cells_.size()),
             is_cover_.size(),  parent_.data(),
             is_cover_.data(),  own_centre_.data(),
-            own_core_.data()};
+            own_core_.data(),  own_balls_.data()};
   }
   /// After finish(). The last leaf stands for all that this rank does not know: whatever opens a cell below
   /// which nothing is known comes to it, and opens it.
@@ -135,6 +157,8 @@ class DeviceTop {
   DeviceArray<NodeCore> core_;
   DeviceArray<NodeMoments> moments_;
   DeviceArray<NodeBox> boxes_;
+  DeviceArray<Ball> balls_;
+  DeviceArray<FarMoments> far_;  ///< [cells], of one image
 
   // These are used if there are other ranks.
   DeviceArray<TopLinks> table_links_;  ///< [cells of the table]
@@ -142,6 +166,8 @@ class DeviceTop {
   DeviceArray<std::uint8_t> is_cover_;  ///< [cells of the table]
   DeviceArray<Vec3d> own_centre_;       ///< likewise
   DeviceArray<NodeCore> own_core_;      ///< likewise
+  DeviceArray<Ball> own_balls_;         ///< likewise
+  DeviceArray<FarMoments> own_far_;     ///< likewise, where cells act through expansions
 
   // During a walk.
   WalkUnits units_;
@@ -157,8 +183,9 @@ struct LeafPlace {
   std::uint32_t node, particle;
 };
 /// The frames of all leaves, image by image. places (device): by number of the leaf. frames (out, device):
-/// images.count() times as many.
+/// images.count() times as many; balls (out, device): likewise, null: none.
 void make_frames(const KnownRoots& roots, const LeafPlace* places, const Vec3d& reference,
-                 const WalkUnits& units, SourceFrame* frames, const Images& images = {});
+                 const WalkUnits& units, SourceFrame* frames, const Images& images = {},
+                 Ball* balls = nullptr);
 
 }  // namespace grove::cuda

@@ -5,6 +5,7 @@
 #include "base/box.hpp"
 #include "base/types.hpp"
 #include "base/vec3.hpp"
+#include "kernels/math/ball.hpp"
 #include "kernels/math/node.hpp"
 #include "kernels/math/opening.hpp"
 
@@ -50,7 +51,9 @@ struct LeafTrees {
   std::uint8_t* levels = nullptr;    ///< [nodes] of cells (octree_cell.hpp), where the criterion takes them
   bool finds_levels = false;         ///< the trees are new: an update finds these
   LocalTreeKind kind = LocalTreeKind::bisection;
+  const Ball* balls = nullptr;  ///< [leaves] in a box whose cells have some (find_balls())
 
+  GROVE_HOST_DEVICE Ball ball_of(std::uint32_t leaf) const { return balls ? balls[leaf] : Ball{}; }
   /// The number of children of a node that is divided.
   GROVE_HOST_DEVICE int children_of(std::uint64_t node) const { return children ? children[node] : 2; }
 };

@@ -33,6 +33,7 @@ struct TopSources {
   const std::uint32_t* first_beginning;  ///< [own leaves + 1]
   NodeCodes codes;
   const NodeBox* boxes;  ///< [cells] where the criterion needs them, else null
+  const Ball* balls;     ///< [cells] of a box whose cells have some, else null
 };
 
 /// The same cells, once. Device memory.

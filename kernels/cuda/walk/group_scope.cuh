@@ -50,6 +50,8 @@ class OwnLeaf {
   __device__ NodePlace place_of(const NodeCodes& codes, std::uint32_t code) const {
     return {{0, 0, 0}, node_ + codes.node(code), particle_, false};
   }
+  __device__ static constexpr bool expands_far() { return false; }
+  __device__ static bool is_far(const NodeCodes&, std::uint32_t, const NodePlace&) { return false; }
   __device__ static Vec3f moved(const Vec3f& p, const NodePlace&) { return p; }
   __device__ static Vec3f moved(const Vec3f& p, const NodePlace&, int) { return p; }
 
@@ -74,6 +76,7 @@ class OtherLeaves {
   __device__ void enter(const LeafPlaces&, std::int32_t number) {
     number_ = number;
     frame_ = from_.nodes[0].frames[number];
+    if (expands_far()) ball_ = from_.balls[0][number];
   }
   __device__ void start(const NodeCodes&, NodeStack& stack) const {
     const std::uint32_t* const first = from_.first_beginning + number_;
@@ -84,6 +87,13 @@ class OtherLeaves {
     const bool is_top = code & of_top;
     const SourceFrame frame = load_whole(from_.nodes[is_top].frames + codes.frame(code));
     return {shift_between(frame, frame_), frame.node + codes.node(code), frame.particle, is_top};
+  }
+  /// True if no cell above the leaves stands for its particles: what could acts from far.
+  __device__ bool expands_far() const { return from_.balls[0] != nullptr; }
+  /// True of cells and leaves that no walk of these targets goes through.
+  __device__ bool is_far(const NodeCodes& codes, std::uint32_t code, const NodePlace& place) const {
+    return expands_far() && codes.node(code) == 0 &&
+           acts_from_far(from_.balls[place.is_top][codes.frame(code)], ball_);
   }
   /// A point of the node's frame in that of the targets.
   __device__ static Vec3f moved(const Vec3f& p, const NodePlace& place) { return p + place.shift; }
@@ -102,6 +112,7 @@ class OtherLeaves {
   const WalkSources& from_;
   std::int32_t number_;  ///< of the targets' leaf
   SourceFrame frame_;    ///< its frame
+  Ball ball_;            ///< of that leaf, where cells have some
 };
 
 /// Puts the sum of what acts on a particle into the output, or adds it there.

@@ -144,8 +144,10 @@ class GroupWalk {
     const float distance2 = acceptance.distance2(scope_.moved(core.centre, place));
     const bool active = lane_index() < count;
     const bool passes = acceptance.accepts(core, distance2);  // by all lanes: no branch
-    const bool accepted = active && passes;
-    const bool opened = active && !accepted, is_inner = opened && (place.is_top || links.child >= 0);
+    const bool is_far = scope_.is_far(Trees::codes(from_), code, place);
+    const bool accepted = active && passes && !is_far && !(place.is_top && scope_.expands_far());
+    const bool opened = active && !accepted && !is_far,
+               is_inner = opened && (place.is_top || links.child >= 0);
     const bool is_bucket = opened && !is_inner && links.child != NodeLinks::pruned;
     opened_pruned |= opened && !is_inner && !is_bucket;
     share_.count_tests(count, counts.tests);

@@ -23,6 +23,7 @@ struct WalkSources {
   NodeCodes codes;
   LocalTreeKind kind;       ///< of the trees of the leaves
   const NodeBox* boxes[2];  ///< of `nodes`, where the criterion needs them
+  const Ball* balls[2];     ///< by frame of `nodes`, in a box whose cells have some, else null
 
   /// Some trees, without frames: all that walk_own() needs.
   static WalkSources of(const LeafTrees& trees, NodeCodes codes) {
@@ -34,14 +35,18 @@ struct WalkSources {
             .first_beginning = nullptr,
             .codes = codes,
             .kind = trees.kind,
-            .boxes = {trees.node_boxes, nullptr}};
+            .boxes = {trees.node_boxes, nullptr},
+            .balls = {nullptr, nullptr}};
   }
-  /// The same with the cells above the leaves, and the frames of the leaves.
-  WalkSources below(const TopSources& top, const SourceFrame* frames) const {
+  /// The same with the cells above the leaves, and the frames and balls of the leaves.
+  WalkSources below(const TopSources& top, const SourceFrame* frames,
+                    const Ball* leaf_balls = nullptr) const {
     WalkSources all = *this;
     all.nodes[0].frames = frames;
     all.nodes[1] = top.cells;
     all.boxes[1] = top.boxes;
+    all.balls[0] = leaf_balls;
+    all.balls[1] = top.balls;
     all.beginnings = top.beginnings;
     all.first_beginning = top.first_beginning;
     return all;

@@ -49,8 +49,8 @@ std::int32_t DeviceForest::largest_tree() const {
 
 void DeviceForest::release() {
   const auto free = [](auto&... arrays) { ((arrays = {}), ...); };
-  free(links_, children_, levels_, buckets_, origin_, bounds_, boxes_, groups_, sources_, softening_, core_,
-       moments_, node_boxes_);
+  free(links_, children_, levels_, buckets_, origin_, bounds_, boxes_, balls_, groups_, sources_, softening_,
+       core_, moments_, node_boxes_);
   leaf_groups_ = {};
 }
 
@@ -160,6 +160,12 @@ void DeviceForest::update(const DeviceParticles& particles, const Box& box, cons
   updated.finds_levels = finds_levels;
   builder_->refit(fields, gravity, units, median_acceleration, updated, groups(),
                   static_cast<std::uint32_t>(nodes()));
+  if (!gravity.images.expands_far()) {
+    balls_ = {};
+    return;
+  }
+  renew(balls_, places_.size());
+  cuda::find_balls(trees(), units.length, gravity.images.least_ball, balls_.data());
 }
 
 cuda::LeafTrees DeviceForest::trees() const {
@@ -178,7 +184,8 @@ cuda::LeafTrees DeviceForest::trees() const {
           .children = follows_from_counts(kind_) ? nullptr : children_.data(),
           .node_boxes = has_boxes_ ? node_boxes_.data() : nullptr,
           .levels = levels_.data(),
-          .kind = kind_};
+          .kind = kind_,
+          .balls = balls_.data()};
 }
 
 cuda::DeviceArray<LeafNotice> DeviceForest::notices(const LeafTargets* told, double unit_length) const {

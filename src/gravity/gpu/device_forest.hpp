@@ -105,6 +105,7 @@ class DeviceForest {
   cuda::DeviceArray<Vec3d> origin_;
   cuda::DeviceArray<TargetBounds> bounds_;
   cuda::DeviceArray<TightBox> boxes_;
+  cuda::DeviceArray<Ball> balls_;  ///< of a periodic box
   cuda::DeviceArray<Group> groups_;
   cuda::DeviceArray<SourceParticle> sources_;
   cuda::DeviceArray<float> softening_;

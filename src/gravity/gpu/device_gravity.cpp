@@ -319,12 +319,38 @@ void DeviceGravity::set_no_forces(int first_active) {
                       particles_.values(fields::work));
 }
 
-void DeviceGravity::find_far_images(const Domain& domain) {
+void DeviceGravity::find_far(const GravitySetup& setup, const Domain& domain) {
+  pieces_.reset();
+  if (setup.walk.gravity.images.expands_far()) {
+    unless_at_fault([&] {
+      pieces_.emplace(domain.leaf_begin);
+      if (far_moments_.size() != pieces_->leaves)
+        far_moments_ = cuda::DeviceArray<FarMoments>(pieces_->leaves);
+      cuda::sum_leaf_moments(parameters_.images, *pieces_, forest_.trees().balls,
+                             particles_.values(fields::position), particles_.values(fields::mass),
+                             far_moments_.data());
+    });
+    return;
+  }
   far_field_ = far_field(box_moments<far_moments>(comm_, particles_, domain, FarUnits(parameters_)));
 }
 
-void DeviceGravity::add_far_images(int first_active) {
-  grove::add_far_images(*far_field_, FarUnits(parameters_), particles_, first_active);
+void DeviceGravity::add_far(const Domain&, int first_active) {
+  const FarUnits units(parameters_);
+  if (!pieces_) {
+    grove::add_far_images(*far_field_, units, particles_, first_active);
+    return;
+  }
+  const cuda::DeviceFarTree tree = trees_.top().far_tree();
+  FarMoments root;
+  Ball ball;
+  const cuda::Download all[] = {{&root, tree.moments, sizeof(root)}, {&ball, tree.balls, sizeof(ball)}};
+  cuda::device_download(all);
+  cuda::add_far_cells(
+      tree, far_field(box_moments(root, ball, parameters_.images)), units, *pieces_,
+      {forest_.trees().balls, particles_.values(fields::rung), particles_.values(fields::position),
+       particles_.values(fields::acceleration), particles_.values(fields::potential)},
+      first_active);
 }
 
 GravityStorage::Remembered DeviceGravity::remember(int first_active) {

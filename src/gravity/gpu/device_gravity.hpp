@@ -13,9 +13,11 @@
 #include "gravity/gpu/device_tree_exchange.hpp"
 #include "gravity/gravity_storage.hpp"
 #include "kernels/cuda/device/urgent_work.hpp"
+#include "kernels/cuda/particles/leaf_pieces.hpp"
 #include "kernels/cuda/trees/group_runs.hpp"
 #include "kernels/cuda/walk/active.hpp"
 #include "kernels/cuda/walk/walk.hpp"
+#include "kernels/math/far_cells.hpp"
 #include "kernels/math/far_images.hpp"
 #include "particles/gpu/device_particles.hpp"
 
@@ -56,8 +58,8 @@ class DeviceGravity : public GravityStorage {
   TableBytes tables() const override { return trees_.tables(); }
   void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
                     PhaseTimers& timers) override;
-  void find_far_images(const Domain& domain) override;
-  void add_far_images(int first_active) override;
+  void find_far(const GravitySetup& setup, const Domain& domain) override;
+  void add_far(const Domain& domain, int first_active) override;
   void set_no_forces(int first_active) override;
   Remembered remember(int first_active) override;
   void set_external(std::vector<ExternalPotential> potentials) override;
@@ -77,7 +79,7 @@ class DeviceGravity : public GravityStorage {
  private:
   std::string fault_of_separations(const GravityParameters& gravity) const;
   DeviceTreeExchange::Own own(const GravitySetup& setup, const Domain& domain) const {
-    return {setup, domain, forest_, particles_, codes_};
+    return {setup, domain, forest_, particles_, codes_, far_moments_.data()};
   }
   int targets_per_warp(Count particles) const;
   void has_new_trees(const Domain& domain);
@@ -107,7 +109,9 @@ class DeviceGravity : public GravityStorage {
   cuda::NodeCodes codes_ = cuda::bisection_codes;
 
   // During an evaluation.
-  std::optional<FarField<far_order>> far_field_;
+  std::optional<FarField<far_order>> far_field_;  ///< where cells do not act through expansions
+  std::optional<cuda::LeafPieces> pieces_;        ///< where they do
+  cuda::DeviceArray<FarMoments> far_moments_;     ///< of own leaves, where they do
 
   // During a walk.
   int first_active_ = 0;

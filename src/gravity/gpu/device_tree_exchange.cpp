@@ -43,11 +43,13 @@ void DeviceTreeExchange::has_new_trees(const Domain& domain) {
   table_ = top_table(known_, comm_.rank());
   centre_.assign(known_.cells.size(), {});
   core_.assign(known_.cells.size(), {});
+  balls_.assign(known_.cells.size(), {});
 }
 
 cuda::DeviceTop DeviceTreeExchange::new_top(const Own& own) const {
-  return comm_.size() == 1 ? cuda::DeviceTop(own.domain.cells, own.codes, parameters_.images)
-                           : cuda::DeviceTop(table_, own.codes, parameters_.images);
+  const Images& images = own.setup.walk.gravity.images;
+  return comm_.size() == 1 ? cuda::DeviceTop(own.domain.cells, own.codes, images)
+                           : cuda::DeviceTop(table_, own.codes, images);
 }
 
 DeviceTreeExchange::Said DeviceTreeExchange::publish(const Own& own, int first_active, Selections selections,
@@ -63,12 +65,14 @@ DeviceTreeExchange::Said DeviceTreeExchange::publish(const Own& own, int first_a
     now_ = keeps_ ? &of_rung_[first_active] : &exact_;
     has_told = now_->told && now_->selection;
     mine = notices_or_none(own, first_active, rule, said);
+    far_covers_.clear();
     if (comm_.size() == 1) return said;
   }
   const std::vector<cuda::CoverNotice> all = gather(mine, said, timers);
   if (said.faults > 0) return said;
   const auto timer = timers.time("let");
   now_->top->take(all);
+  if (own.setup.walk.gravity.images.expands_far()) exchange_far(own);
   is_kept_ =
       has_told && std::all_of(all.begin(), all.end(), [](const auto& cover) { return cover.lacking == 0; });
   if (!is_kept_) find_reach(own, all);
@@ -77,7 +81,7 @@ DeviceTreeExchange::Said DeviceTreeExchange::publish(const Own& own, int first_a
   tables_[TableBytes::cells] = bytes_of(known_.pruned, known_.cover, table_.cells, table_.covers);
   tables_[TableBytes::runs] = bytes_of(known_.first_cover);
   tables_[TableBytes::notices] = bytes_of(all, wanted_);
-  tables_[TableBytes::top_tree] = bytes_of(centre_, core_);
+  tables_[TableBytes::top_tree] = bytes_of(centre_, core_, balls_);
   tables_[TableBytes::search] = now_->reach->bytes();
   return said;
 }
@@ -100,6 +104,7 @@ std::vector<cuda::CoverNotice> DeviceTreeExchange::notices(const Own& own, int f
                                                            const AcceptanceRule& rule) {
   const WalkSetup& walk = own.setup.walk;
   if (!now_->top) now_->top = new_top(own);
+  now_->top->set_least_ball(walk.gravity.images.least_ball);
   const cuda::LeafTrees trees = own.forest.trees();
   const cuda::ToldTargets::Now groups{
       trees,
@@ -118,7 +123,22 @@ std::vector<cuda::CoverNotice> DeviceTreeExchange::notices(const Own& own, int f
   notices_ = own.forest.notices(now_->told ? now_->told->leaves() : nullptr, walk.units.length);
   if (comm_.size() > 1) return now_->top->begin(notices_.data(), walk.units, rule, lacking);
   now_->top->combine(notices_.data(), walk.units, rule, middle_of(own.domain.box));
+  if (walk.gravity.images.expands_far()) now_->top->combine_far(own.far_moments);
   return {};
+}
+
+/// Moments for expansions, of the covers of all ranks.
+void DeviceTreeExchange::exchange_far(const Own& own) {
+  const std::vector<FarMoments> mine = now_->top->begin_far(own.far_moments);
+  far_covers_ =
+      comm_.all_gather_arrays(std::span<const FarMoments>(mine), std::span<const Count>(covers_of_ranks()));
+}
+
+/// The number of covers of each rank.
+std::vector<Count> DeviceTreeExchange::covers_of_ranks() const {
+  std::vector<Count> covers(static_cast<std::size_t>(comm_.size()));
+  std::adjacent_difference(known_.first_cover.begin() + 1, known_.first_cover.end(), covers.begin());
+  return covers;
 }
 
 /// The covers of all ranks. said (in/out): by this rank; the sum.
@@ -129,8 +149,8 @@ std::vector<cuda::CoverNotice> DeviceTreeExchange::gather(const std::vector<cuda
     Said said;  ///< by a rank, with the first of its covers, or without one
   };
   const auto timer = timers.time("wait");  // for slower ranks
-  std::vector<Count> covers(static_cast<std::size_t>(comm_.size())), told_by;
-  std::adjacent_difference(known_.first_cover.begin() + 1, known_.first_cover.end(), covers.begin());
+  const std::vector<Count> covers = covers_of_ranks();
+  std::vector<Count> told_by;
   for (const Count count : covers) told_by.push_back(std::max<Count>(1, count));
   std::vector<Told> told(std::max<std::size_t>(1, own.size()));
   for (std::size_t i = 0; i < own.size(); ++i) told[i].cover = own[i];
@@ -154,10 +174,12 @@ void DeviceTreeExchange::find_reach(const Own& own, std::span<const cuda::CoverN
     wanted_.push_back(notices[i].wanted);
     centre_[cell] = notices[i].centre;
     core_[cell] = notices[i].core;
+    balls_[cell] = notices[i].ball;
   }
   TopTree top;
   top.centre = centre_.data();
   top.core = core_.data();
+  top.balls = balls_.data();
   now_->reach.emplace(known_, top, wanted_, own.setup.walk.units.length, keeps_ ? keeping_.room() / 2 : 0.F,
                       comm_.rank(), own.setup.walk.gravity.images);
 }
@@ -222,7 +244,7 @@ void DeviceTreeExchange::select(const Own& own) {
   if (comm_.size() == 1) return;
   const cuda::LetTargets targets = exchange_targets(own);
   cuda::LetReceivers receivers{now_->top->own_cells(), targets.view(), now_->frames.data(),
-                               own.setup.walk.units.length, parameters_.images};
+                               own.setup.walk.units.length, own.setup.walk.gravity.images};
   if (keeps_) {
     receivers.room_of_cells = keeping_.room() / 2;
     receivers.drift = now_->told->drift();
@@ -231,10 +253,13 @@ void DeviceTreeExchange::select(const Own& own) {
 }
 
 void DeviceTreeExchange::make_frames(const Own& own, const cuda::KnownRoots& roots) {
-  const std::size_t frames = now_->places.size() * static_cast<std::size_t>(parameters_.images.count());
+  const Images& images = own.setup.walk.gravity.images;
+  const std::size_t frames = now_->places.size() * static_cast<std::size_t>(images.count());
+  const std::size_t balls = images.expands_far() ? frames : 0;
   if (now_->frames.size() != frames) now_->frames = cuda::DeviceArray<SourceFrame>(frames);
+  if (now_->balls.size() != balls) now_->balls = cuda::DeviceArray<Ball>(balls);
   cuda::make_frames(roots, now_->places.data(), middle_of(own.domain.box), own.setup.walk.units,
-                    now_->frames.data(), parameters_.images);
+                    now_->frames.data(), images, now_->balls.data());
 }
 
 /// Tells ranks in reach how that hangs together what they get, and hears the same from others.
@@ -276,9 +301,12 @@ LetCounts DeviceTreeExchange::received() const {
 }
 
 /// Sends what is selected for other ranks, and puts what comes behind the own trees. Returns the values of
-/// the cells that have come. bytes (in/out): counts what has.
-cuda::DeviceArray<TopCell> DeviceTreeExchange::exchange_values(const DeviceForest& forest,
-                                                               const cuda::LetArrays& packed, Count& bytes) {
+/// the cells that have come. far (out): moments of these for expansions, where there are some. bytes
+/// (in/out): counts what has come.
+cuda::DeviceArray<TopCell> DeviceTreeExchange::exchange_values(const Own& now, const DeviceForest& forest,
+                                                               const cuda::LetArrays& packed,
+                                                               cuda::DeviceArray<FarMoments>& far,
+                                                               Count& bytes) {
   const auto plan_of = [&](const auto& number) {
     const std::vector<Count> to =
         by_rank(comm_.size(), now_->reach->out(), [&](std::size_t i) { return number(now_->sent[i]); });
@@ -301,6 +329,13 @@ cuda::DeviceArray<TopCell> DeviceTreeExchange::exchange_values(const DeviceFores
     if (field.is_there(parameters_)) exchange(plan, packed.trees().*field.member, trees.*field.member + own);
   };
   exchange(of_cells, sent_values.data(), top_cells.data());
+  const bool expands_far = now.setup.walk.gravity.images.expands_far();
+  const cuda::DeviceArray<FarMoments> sent_far =
+      expands_far ? now_->top->gather_far(now_->sent_cells) : cuda::DeviceArray<FarMoments>();
+  if (expands_far) {
+    far = cuda::DeviceArray<FarMoments>(top_cells.size());
+    exchange(of_cells, sent_far.data(), far.data());
+  }
   exchange(of_nodes, packed.links(), forest.links() + forest.nodes());
   cuda::let_fields::OfNodes::for_each(
       [&](auto field, std::size_t) { exchange_field(of_nodes, forest.nodes(), field); });
@@ -355,10 +390,12 @@ GravityStorage::Imported DeviceTreeExchange::import(const Own& own, DeviceForest
   if (!keeps_) now_->selection.reset();
   const auto nodes = static_cast<std::size_t>(imported.counts.nodes);
   forest.make_room(nodes + now_->roots, static_cast<std::size_t>(imported.counts.particles));
-  const cuda::DeviceArray<TopCell> top_cells = exchange_values(forest, packed, imported.bytes);
+  cuda::DeviceArray<FarMoments> far;
+  const cuda::DeviceArray<TopCell> top_cells = exchange_values(own, forest, packed, far, imported.bytes);
   tables_[TableBytes::trees] = now_->places.size() * sizeof(cuda::LeafPlace);
   if (fault_) return imported;
   now_->top->finish(top_cells.data(), middle_of(own.domain.box));
+  if (own.setup.walk.gravity.images.expands_far()) now_->top->finish_far(far_covers_, far.data());
   const std::size_t roots = own.forest.nodes() + nodes;
   const cuda::LeafTrees trees = own.forest.trees();
   cuda::place_roots(now_->top->roots(), trees.core + roots, trees.moments + roots, own.forest.links() + roots,
@@ -370,7 +407,7 @@ GravityStorage::Imported DeviceTreeExchange::import(const Own& own, DeviceForest
 cuda::WalkSources DeviceTreeExchange::sources(const Own& own) const {
   throw_fault();
   return cuda::WalkSources::of(own.forest.trees(), own.codes)
-      .below(now_->top->sources(), now_->frames.data());
+      .below(now_->top->sources(), now_->frames.data(), now_->balls.data());
 }
 
 }  // namespace grove

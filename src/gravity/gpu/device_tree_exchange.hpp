@@ -46,6 +46,7 @@ class DeviceTreeExchange {
     const DeviceForest& forest;
     const DeviceParticles& particles;
     cuda::NodeCodes codes;
+    const FarMoments* far_moments;  ///< of own leaves, where cells act through expansions
   };
   /// A rank tells this beside its covers.
   struct Said {
@@ -87,6 +88,7 @@ class DeviceTreeExchange {
     std::size_t roots = 0;                        ///< leaves that are known by their roots
     cuda::DeviceArray<cuda::LeafPlace> places;  ///< by known leaf, where its tree begins in the arrays of all
     cuda::DeviceArray<SourceFrame> frames;
+    cuda::DeviceArray<Ball> balls;  ///< likewise, in a box whose cells have some
   };
   cuda::DeviceTop new_top(const Own& own) const;
   std::vector<cuda::CoverNotice> notices_or_none(const Own& own, int first_active, const AcceptanceRule& rule,
@@ -94,13 +96,16 @@ class DeviceTreeExchange {
   std::vector<cuda::CoverNotice> notices(const Own& own, int first_active, const AcceptanceRule& rule);
   std::vector<cuda::CoverNotice> gather(const std::vector<cuda::CoverNotice>& own, Said& said,
                                         PhaseTimers& timers) const;
+  void exchange_far(const Own& own);
+  std::vector<Count> covers_of_ranks() const;
   void find_reach(const Own& own, std::span<const cuda::CoverNotice> notices);
   Count leaves_in(std::span<const std::int32_t> covers) const;
   cuda::LetTargets exchange_targets(const Own& own);
   void exchange_tables();
   LetCounts received() const;
-  cuda::DeviceArray<TopCell> exchange_values(const DeviceForest& forest, const cuda::LetArrays& packed,
-                                             Count& bytes);
+  cuda::DeviceArray<TopCell> exchange_values(const Own& now, const DeviceForest& forest,
+                                             const cuda::LetArrays& packed,
+                                             cuda::DeviceArray<FarMoments>& far, Count& bytes);
   void place_trees(const Own& own, const NumberedLets& lets);
   void make_frames(const Own& own, const cuda::KnownRoots& roots);
 
@@ -119,9 +124,11 @@ class DeviceTreeExchange {
   bool keeps_ = false;                     ///< it is to have room, or has
   bool is_kept_ = false;                   ///< only values travel
   cuda::DeviceArray<LeafNotice> notices_;  ///< of the own leaves
+  std::vector<FarMoments> far_covers_;     ///< by cover, where cells act through expansions
   std::vector<Wanted> wanted_;             ///< by cover
   std::vector<Vec3d> centre_;              ///< by cell, of covers, and the next likewise
   std::vector<NodeCore> core_;
+  std::vector<Ball> balls_;
   std::exception_ptr fault_;
 };
 

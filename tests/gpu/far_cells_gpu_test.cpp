@@ -1,0 +1,157 @@
+// The gravity of cells of a periodic box on leaves far off, on a GPU: that of the host.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "gravity/far_field.hpp"
+#include "kernels/cuda/trees/far_cells.hpp"
+#include "particles/gpu/device_particles.hpp"
+#include "support/far_leaves.hpp"
+#include "support/gpu_ranks.hpp"
+
+namespace grove {
+namespace {
+
+/// A FarLeaves on the device.
+struct DeviceLeaves {
+  explicit DeviceLeaves(const FarLeaves& box)
+      : images(box.gravity.images),
+        particles(box.particles),
+        pieces(box.begin),
+        links(std::span<const TopLinks>(box.links)),
+        parent(std::span<const std::int32_t>(box.parent)),
+        leaf_cell(std::span<const std::uint32_t>(box.leaf_cell)),
+        leaves(std::span<const Ball>(box.leaves)),
+        balls(std::span<const Ball>(box.balls)),
+        of_leaves(box.leaves.size()),
+        moments(box.links.size()) {
+    cuda::sum_leaf_moments(images, pieces, leaves.data(), particles.values(fields::position),
+                           particles.values(fields::mass), of_leaves.data());
+  }
+  cuda::FarClimb climb() const {
+    return {links.data(), parent.data(), balls.data(), moments.data(), moments.size(), images};
+  }
+  void find_moments() {
+    cuda::climb_from_leaves(climb(), of_leaves.data(), leaf_cell.data(), pieces.leaves, nullptr);
+  }
+  /// Each of these cells as the cover of all that is below it.
+  void find_moments(const std::vector<std::int32_t>& covers) {
+    std::vector<std::uint8_t> is_cover(links.size(), 0);
+    for (const std::int32_t c : covers) is_cover[static_cast<std::size_t>(c)] = 1;
+    const cuda::DeviceArray<std::uint8_t> on_device{std::span<const std::uint8_t>(is_cover)};
+    const cuda::DeviceArray<std::int32_t> cells{std::span<const std::int32_t>(covers)};
+    cuda::climb_from_leaves(climb(), of_leaves.data(), leaf_cell.data(), pieces.leaves, on_device.data());
+    const std::vector<FarMoments> all = found();
+    std::vector<FarMoments> told;
+    for (const std::int32_t c : covers) told.push_back(all[static_cast<std::size_t>(c)]);
+    const cuda::DeviceArray<FarMoments> of_covers{std::span<const FarMoments>(told)};
+    cuda::climb_from_covers(climb(), of_covers.data(), cells.data(),
+                            static_cast<std::uint32_t>(covers.size()));
+  }
+  std::vector<FarMoments> found() const {
+    std::vector<FarMoments> all(moments.size());
+    moments.download(all);
+    return all;
+  }
+  void add(const FarLeaves& box, int first_active = 0) {
+    const FarField<far_order> far = far_field(box_moments(box.moments[0], box.balls[0], box.gravity.images));
+    cuda::add_far_cells(
+        {links.data(), balls.data(), moments.data(), static_cast<std::int32_t>(links.size()), images}, far,
+        FarUnits(box.gravity), pieces,
+        {leaves.data(), particles.values(fields::rung), particles.values(fields::position),
+         particles.values(fields::acceleration), particles.values(fields::potential)},
+        first_active);
+  }
+
+  Images images;
+  DeviceParticles particles;
+  cuda::LeafPieces pieces;
+  cuda::DeviceArray<TopLinks> links;
+  cuda::DeviceArray<std::int32_t> parent;
+  cuda::DeviceArray<std::uint32_t> leaf_cell;
+  cuda::DeviceArray<Ball> leaves, balls;
+  cuda::DeviceArray<FarMoments> of_leaves, moments;
+};
+
+class FarCellsOnGpu : public testing::GpuRanks {};
+
+/// Both are sums in another order, of terms that are at most m (2 r)^l / l!, r the radius of the ball.
+TEST_F(FarCellsOnGpu, have_the_moments_of_the_host) {
+  for (const std::size_t most : {std::size_t{16}, std::size_t{20000}}) {
+    const FarLeaves box = in_far_leaves(clustered_box(20000), most);
+    DeviceLeaves device(box);
+    device.find_moments();
+    const std::vector<FarMoments> found = device.found();
+    for (std::size_t c = 0; c < found.size(); ++c) {
+      const double reach = 2 * box.balls[c].radius / box_edge;
+      double bound = 1e-13 * box.moments[c].multipoles(0, 0).re;
+      ASSERT_NEAR(found[c].second, box.moments[c].second, bound * reach * reach);
+      for (int l = 0; l <= far_cells_order; ++l) {
+        if (l > 0) bound *= reach / l;
+        for (int m = 0; m <= l; ++m) {
+          ASSERT_NEAR(found[c].multipoles(l, m).re, box.moments[c].multipoles(l, m).re, bound) << l << m;
+          ASSERT_NEAR(found[c].multipoles(l, m).im, box.moments[c].multipoles(l, m).im, bound) << l << m;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(FarCellsOnGpu, have_the_same_bits_by_way_of_covers) {
+  const FarLeaves box = in_far_leaves(clustered_box(5000), 16);
+  DeviceLeaves whole(box), by_covers(box);
+  whole.find_moments();
+  std::vector<std::int32_t> covers, asked{0};
+  while (!asked.empty()) {
+    const std::int32_t c = asked.back();
+    const TopLinks& links = box.links[static_cast<std::size_t>(c)];
+    asked.pop_back();
+    if (links.leaves <= 20) {
+      covers.push_back(c);
+      continue;
+    }
+    asked.push_back(links.child);
+    asked.push_back(links.child + 1);
+  }
+  by_covers.find_moments(covers);
+  const std::vector<FarMoments> found = by_covers.found(), expected = whole.found();
+  for (std::size_t c = 0; c < found.size(); ++c) {
+    EXPECT_EQ(found[c].second, expected[c].second);
+    for (int i = 0; i < FarHarmonics::size; ++i) {
+      EXPECT_EQ(found[c].multipoles.of[i].re, expected[c].multipoles.of[i].re);
+      EXPECT_EQ(found[c].multipoles.of[i].im, expected[c].multipoles.of[i].im);
+    }
+  }
+}
+
+/// Both round once to floats, and to neighbours of each other at most; in doubles they differ by far less.
+TEST_F(FarCellsOnGpu, act_as_those_of_the_host) {
+  constexpr double rounding = 1.3e-7, of_doubles = 1e-12;
+  for (const std::size_t most : {std::size_t{1}, std::size_t{100}, std::size_t{20000}})
+    for (const int first_active : {0, 1}) {
+      FarLeaves box = in_far_leaves(clustered_box(most == 1 ? 2000 : 20000), most);
+      DeviceLeaves device(box);
+      device.find_moments();
+      device.add(box, first_active);
+      const Particles found = device.particles.download();
+      add_far_cells(box.tree(), far_field(box_moments(box.moments[0], box.balls[0], box.gravity.images)),
+                    FarUnits(box.gravity), box.leaves, box.begin, first_active, box.particles);
+      const Particles& expected = box.particles;
+      double largest = 0;
+      for (const Vec3f& a : expected.acceleration) largest = std::max(largest, norm(a.as<double>()));
+      EXPECT_GT(largest, 0);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        ASSERT_LE(norm((found.acceleration[i] - expected.acceleration[i]).as<double>()),
+                  rounding * norm(expected.acceleration[i].as<double>()) + of_doubles * largest)
+            << most << " " << i;
+        ASSERT_NEAR(found.potential[i], expected.potential[i],
+                    rounding * std::abs(expected.potential[i]) + of_doubles)
+            << most << " " << i;
+      }
+    }
+}
+
+}  // namespace
+}  // namespace grove

@@ -1,0 +1,218 @@
+#include "gravity/far_cells.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "gravity/far_field.hpp"
+#include "support/far_leaves.hpp"
+
+namespace grove {
+namespace {
+
+BoxMoments<far_moments> direct_moments(const FarLeaves& box) {
+  BoxMoments<far_moments> moments;
+  const FarUnits units(box.gravity);
+  for (std::size_t i = 0; i < box.particles.size(); ++i)
+    moments.add(box.particles.mass[i], units.place(box.particles.position[i]));
+  return moments;
+}
+
+void add_to(FarLeaves& box, int first_active = 0) {
+  const FarField<far_order> far = far_field(box_moments(box.moments[0], box.balls[0], box.gravity.images));
+  add_far_cells(box.tree(), far, FarUnits(box.gravity), box.leaves, box.begin, first_active, box.particles);
+}
+
+/// For each image and leaf the cell that acts for it from far, -1 for none, and how many do.
+struct Covering {
+  std::vector<std::int32_t> cell;
+  std::vector<int> times;
+
+  Covering(const FarLeaves& box, std::size_t target) {
+    const std::size_t count = box.leaves.size();
+    cell.assign(27 * count, -1);
+    times.assign(27 * count, 0);
+    std::vector<std::int32_t> stack;
+    for (int image = 0; image < 27; ++image) {
+      EXPECT_TRUE(visit_far_cells(box.tree(), box.leaves[target], image, stack, [&](std::int32_t c) {
+        const TopLinks& links = box.links[static_cast<std::size_t>(c)];
+        for (std::int32_t leaf = links.first_leaf; leaf < links.first_leaf + links.leaves; ++leaf) {
+          const std::size_t i = static_cast<std::size_t>(image) * count + static_cast<std::size_t>(leaf);
+          cell[i] = c;
+          ++times[i];
+        }
+      }));
+    }
+  }
+};
+
+TEST(FarCells, act_once_for_each_leaf_that_they_or_a_cell_above_it_are_far_from) {
+  const FarLeaves box = in_far_leaves(clustered_box(2000), 16);
+  const std::size_t count = box.leaves.size();
+  for (std::size_t target = 0; target < count; target += 7) {
+    const Covering covering(box, target);
+    EXPECT_EQ(covering.times[target], 0);
+    for (int image = 0; image < 27; ++image)
+      for (std::size_t leaf = 0; leaf < count; ++leaf) {
+        int expected = 0;
+        for (auto c = static_cast<std::int32_t>(box.leaf_cell[leaf]); c >= 0;
+             c = box.parent[static_cast<std::size_t>(c)])
+          if (acts_from_far(box.balls[static_cast<std::size_t>(c)].shifted(box.gravity.images.shift(image)),
+                            box.leaves[target]))
+            expected = 1;
+        EXPECT_EQ(covering.times[static_cast<std::size_t>(image) * count + leaf], expected);
+      }
+  }
+}
+
+/// Sums over what acts from far, and over all other images |n|max <= 1.
+struct Sums {
+  DirectForce beyond, near;
+  DirectForce bound;  ///< of the error of an expansion in its acceleration (x) and potential
+};
+
+/// All terms of 1 / |d + u| in powers of u = y - x up to p are there, those of j + l = n being the one of
+/// |u|^n. The others are at most |u|^n / d^(n+1), and their gradients n |u|^(n-1) / d^(n+1) (Bernstein):
+/// with q = |u| / d in all q^(p+1) / (d (1 - q)) and q^p (p + 1 - p q) / (d^2 (1 - q)^2).
+Sums sums_at(const FarLeaves& box, std::size_t target) {
+  const Images& images = box.gravity.images;
+  const double g = box.gravity.gravitational_constant;
+  const std::size_t here = box.leaf_of(target);
+  const Covering covering(box, here);
+  const Vec3d x = box.particles.position[target];
+  constexpr int p = far_cells_order;
+  Sums sums;
+  for (int image = 0; image < images.count(); ++image)
+    for (std::size_t j = 0; j < box.particles.size(); ++j) {
+      const std::int32_t cell =
+          covering.cell[static_cast<std::size_t>(image) * box.leaves.size() + box.leaf_of(j)];
+      const Vec3d way = box.particles.position[j] + images.shift(image) - x;
+      const double r = norm(way), mass = g * box.particles.mass[j];
+      if (r == 0) continue;
+      DirectForce& sum = cell >= 0 ? sums.beyond : sums.near;
+      sum.acceleration += way * (mass / (r * r * r));
+      sum.potential -= mass / r;
+      if (cell < 0) continue;
+      const Vec3d between = box.balls[static_cast<std::size_t>(cell)].shifted(images.shift(image)).middle -
+                            box.leaves[here].middle;
+      const double d = norm(between), q = norm(way - between) / d, rest = std::pow(q, p);
+      EXPECT_LT(q, 1);
+      sums.bound.acceleration.x += mass * rest * (p + 1 - p * q) / (d * d * (1 - q) * (1 - q));
+      sums.bound.potential += mass * rest * q / (d * (1 - q));
+    }
+  return sums;
+}
+
+/// 2^-24 of a float, and some room for sums of doubles.
+constexpr double rounding = 1e-7;
+
+void expect_sums(const Particles& all, std::size_t most) {
+  FarLeaves box = in_far_leaves(all, most);
+  add_to(box);
+  const FarField<far_order> far = far_field(direct_moments(box));
+  const FarUnits units(box.gravity);
+  double distant = 0;
+  for (std::size_t i = 0; i < all.size(); i += all.size() / 100) {
+    const Sums sums = sums_at(box, i);
+    const DirectForce far_force = units.force(far, box.particles.position[i]);
+    const Vec3d expected = sums.beyond.acceleration + far_force.acceleration;
+    EXPECT_LT(norm(box.particles.acceleration[i].as<double>() - expected),
+              sums.bound.acceleration.x + rounding * norm(expected));
+    const double potential = sums.beyond.potential + far_force.potential;
+    EXPECT_NEAR(box.particles.potential[i], potential,
+                sums.bound.potential + rounding * (std::abs(far_force.potential) + std::abs(potential)));
+    distant += sums.beyond.potential;
+  }
+  EXPECT_LT(distant, 0);
+}
+
+TEST(FarCells, are_the_sum_over_what_walks_leave_out) {
+  expect_sums(random_box(1000), 16);
+  expect_sums(random_box(300), 1);
+  expect_sums(clustered_box(1000), 16);
+  expect_sums(clustered_box(1000), 400);
+  expect_sums(displaced_lattice(10, 0.1), 30);
+}
+
+/// The bound above is of sources that all err in one direction; here they cancel as their forces do, and
+/// these are small. Terms that are left out are some far_opening^11 = 4e-5 of those of the nearest cells, and
+/// so are errors of the median acceleration.
+TEST(FarCells, err_little_in_a_displaced_lattice) {
+  FarLeaves box = in_far_leaves(displaced_lattice(20, 0.1), 64);
+  add_to(box);
+  const FarField<far_order> far = far_field(direct_moments(box));
+  const FarUnits units(box.gravity);
+  std::vector<double> errors, sizes;
+  for (std::size_t i = 0; i < box.particles.size(); i += 53) {
+    const Sums sums = sums_at(box, i);
+    const Vec3d left_out =
+        units.force(far, box.particles.position[i]).acceleration + sums.beyond.acceleration;
+    sizes.push_back(norm(left_out + sums.near.acceleration));
+    errors.push_back(norm(box.particles.acceleration[i].as<double>() - left_out));
+  }
+  std::sort(errors.begin(), errors.end());
+  std::sort(sizes.begin(), sizes.end());
+  EXPECT_LT(errors[errors.size() * 99 / 100], 1e-4 * sizes[sizes.size() / 2]);
+}
+
+TEST(FarCells, are_asked_for_by_active_particles_alone) {
+  FarLeaves all = in_far_leaves(clustered_box(1000), 3), some = all;
+  add_to(all);
+  add_to(some, 1);
+  for (std::size_t i = 0; i < all.particles.size(); ++i) {
+    const bool is_active = some.particles.rung[i] >= 1;
+    EXPECT_EQ(some.particles.acceleration[i], (is_active ? all.particles.acceleration[i] : Vec3f{}));
+    EXPECT_EQ(some.particles.potential[i], is_active ? all.particles.potential[i] : 0);
+  }
+}
+
+TEST(FarCells, are_not_opened_where_nothing_is_known_below) {
+  FarLeaves box = in_far_leaves(random_box(500), 16);
+  box.links[1] = TopLinks::unknown();
+  EXPECT_THROW(add_to(box), OpensPruned);
+}
+
+TEST(FarCells, take_a_box_of_one_leaf_and_one_without_particles_in_a_leaf) {
+  FarLeaves one = in_far_leaves(random_box(50), 1000000);
+  EXPECT_EQ(one.leaves.size(), 1U);
+  add_to(one);
+  FarLeaves box = in_far_leaves(random_box(500), 16), with_empty = box;
+  add_to(box);
+  // A leaf becomes a cell of itself and an empty one.
+  const auto cell = static_cast<std::size_t>(with_empty.leaf_cell.back());
+  const auto child = static_cast<std::int32_t>(with_empty.links.size());
+  const TopLinks leaf = with_empty.links[cell];
+  with_empty.links[cell] = {child, leaf.first_leaf, 2};
+  with_empty.links.push_back(leaf);
+  with_empty.links.push_back({-1, leaf.first_leaf + 1, 1});
+  with_empty.balls.push_back(with_empty.balls[cell]);
+  with_empty.balls.emplace_back();
+  with_empty.leaves.emplace_back();
+  with_empty.begin.push_back(with_empty.begin.back());
+  with_empty.find_moments();
+  add_to(with_empty);
+  for (std::size_t i = 0; i < box.particles.size(); ++i)
+    EXPECT_EQ(box.particles.potential[i], with_empty.particles.potential[i]);
+}
+
+/// Sums of many terms in another order, some 1e-15 of the sum of their sizes, which is below 1 here.
+TEST(FarMoments, of_the_box_come_from_the_root) {
+  for (const Particles& all : {random_box(1000), clustered_box(1000)}) {
+    const FarLeaves box = in_far_leaves(all, 16);
+    const auto found = box_moments(box.moments[0], box.balls[0], box.gravity.images),
+               expected = direct_moments(box);
+    for (int i = 0; i < FarHarmonics::size; ++i) {
+      EXPECT_NEAR(found.multipoles.of[i].re, expected.multipoles.of[i].re, 1e-14) << i;
+      EXPECT_NEAR(found.multipoles.of[i].im, expected.multipoles.of[i].im, 1e-14) << i;
+    }
+    EXPECT_NEAR(found.mass, expected.mass, 1e-14);
+    EXPECT_NEAR(found.second, expected.second, 1e-14);
+    EXPECT_LT(norm(found.first - expected.first), 1e-14);
+  }
+}
+
+}  // namespace
+}  // namespace grove
