@@ -137,14 +137,16 @@ GravitySetup Gravity::agree_on_setup(const Domain& domain) const {
 }
 
 /// The setup of a walk in a periodic box in which cells far off act through expansions. These err less than
-/// the nodes that would act in their place, so that delta is 1.8 times as large.
+/// the nodes that would act in their place, so that delta is 1.8 times as large at the same errors. Where
+/// matter is so uneven that delta is near its largest value, walks find few nodes far off, and are faster.
 GravitySetup Gravity::with_far_cells(GravitySetup setup) const {
-  if (!parameters_.expands_far()) return setup;
   GravityParameters& gravity = setup.walk.gravity;
+  if (!parameters_.expands_far() ||
+      (gravity.criterion == Criterion::acceleration && gravity.delta > 0.5 * parameters_.delta))
+    return setup;
   const double softening = *std::max_element(gravity.softening.begin(), gravity.softening.end());
   gravity.images.least_ball = least_ball_of(spline_radius_over_softening * softening);
-  if (gravity.criterion == Criterion::acceleration)
-    gravity.delta = std::min(parameters_.delta, 1.8 * gravity.delta);
+  if (gravity.criterion == Criterion::acceleration) gravity.delta *= 1.8;
   return setup;
 }
 
