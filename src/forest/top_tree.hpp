@@ -57,7 +57,8 @@ class TopMoments {
   void hang(std::int32_t child, std::int32_t below) { links_[static_cast<std::size_t>(below)].child = child; }
 
   /// If cells act through expansions (begin() was told so): after finish(), moments of the own leaves, and
-  /// those of own cells above them; then those of covers of all ranks, and of all above them.
+  /// those of own cells above them; then those of covers of all ranks, and of all above them. Cost:
+  /// 6000 complex products for each cell above leaves or covers.
   void begin_far(std::span<const FarMoments> leaves, const Images& images);
   void take_far(std::int32_t cell, const FarMoments& moments);
   void finish_far(const Images& images);

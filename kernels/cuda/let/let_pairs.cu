@@ -42,8 +42,7 @@ __global__ void __launch_bounds__(pair_threads)
 constexpr int stack_size = 32;
 
 /// Calls hit(target) for the targets of a piece, ascending, for which an own cell may not stand for its
-/// particles, until it says false. core, ball: of the cell, with
-/// room. is_inner: it is above the leaves.
+/// particles, until it says false. core, ball: of the cell, with room. is_inner: it is above the leaves.
 template <class Hit>
 __device__ void descend(const LetReceivers& from, std::int32_t cell, const NodeCore& core, const Ball& ball,
                         bool is_inner, std::uint32_t piece, Hit&& hit) {

@@ -80,7 +80,7 @@ DeviceTreeExchange::Said DeviceTreeExchange::publish(const Own& own, int first_a
   tables_ = {};
   tables_[TableBytes::cells] = bytes_of(known_.pruned, known_.cover, table_.cells, table_.covers);
   tables_[TableBytes::runs] = bytes_of(known_.first_cover);
-  tables_[TableBytes::notices] = bytes_of(all, wanted_);
+  tables_[TableBytes::notices] = bytes_of(all, wanted_, far_covers_);
   tables_[TableBytes::top_tree] = bytes_of(centre_, core_, balls_);
   tables_[TableBytes::search] = now_->reach->bytes();
   return said;
