@@ -138,6 +138,7 @@ void HostGravity::add_far(const Domain& domain, int first_active) {
     add_far_images(*far_field_, units, particles_, first_active);
     return;
   }
+  if (of_cells.empty()) return;  // there are no particles
   const TopTree top = exchange_.top();
   add_far_cells({top.links, top.balls, of_cells.data(), top.nodes, parameters_.images},
                 far_field(box_moments(of_cells[0], top.balls[0], parameters_.images)), units, forest_.balls(),

@@ -342,6 +342,7 @@ void DeviceGravity::add_far(const Domain&, int first_active) {
     return;
   }
   const cuda::DeviceFarTree tree = trees_.top().far_tree();
+  if (tree.nodes == 0) return;  // there are no particles
   FarMoments root;
   Ball ball;
   const cuda::Download all[] = {{&root, tree.moments, sizeof(root)}, {&ball, tree.balls, sizeof(ball)}};
