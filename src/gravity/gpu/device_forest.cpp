@@ -47,6 +47,12 @@ std::int32_t DeviceForest::largest_tree() const {
   return most;
 }
 
+std::uint32_t DeviceForest::pairs() const {
+  std::uint32_t sum = 0;
+  for (const cuda::LeafPlaces& leaf : places_) sum += static_cast<std::uint32_t>((leaf.groups + 1) / 2);
+  return sum;
+}
+
 void DeviceForest::release() {
   const auto free = [](auto&... arrays) { ((arrays = {}), ...); };
   free(links_, children_, levels_, buckets_, origin_, bounds_, boxes_, balls_, groups_, sources_, softening_,

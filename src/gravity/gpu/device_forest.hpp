@@ -57,6 +57,8 @@ class DeviceForest {
 
   std::uint32_t leaves() const { return static_cast<std::uint32_t>(places_.size()); }
   std::uint32_t groups() const { return static_cast<std::uint32_t>(leaf_groups_.leaf_of_group.size()); }
+  /// Pairs of groups that follow each other in a leaf, a single one at the end of a leaf included.
+  std::uint32_t pairs() const;
   const std::vector<cuda::LeafPlaces>& places() const { return places_; }
   std::size_t nodes() const { return static_cast<std::size_t>(node_begin_.back()); }
   /// The first one of each leaf, length leaves + 1.

@@ -113,7 +113,7 @@ Count DeviceGravity::choose_groups(const GravitySetup& setup, int first_active) 
     return runs_.count;
   }
   if (first_active == 0) return forest_.groups();
-  active_ = cuda::active_groups(forest_.trees().groups, forest_.groups(), group_size);
+  active_ = cuda::active_groups(walkable_groups(), group_size);
   return active_.count;
 }
 
@@ -130,13 +130,17 @@ cuda::WalkTargets DeviceGravity::targets(const GravitySetup& setup, const Domain
   const int wide = parts > 1
                        ? group_size
                        : targets_per_warp(all ? domain.cells[0].count : groups_of_all_ranks * group_size);
-  if (!all && wide > group_size) active_ = cuda::active_groups(trees.groups, forest_.groups(), wide);
-  return {trees,
-          forest_.leaf_of_group(),
-          all ? forest_.groups() : active_.count,
-          all ? nullptr : active_.numbers.data(),
-          parts,
-          wide};
+  if (all)
+    active_ =
+        cuda::all_groups(walkable_groups(), wide, wide > group_size ? forest_.pairs() : forest_.groups());
+  else if (wide > group_size)
+    active_ = cuda::active_groups(walkable_groups(), wide);
+  return {trees, forest_.leaf_of_group(), active_.count, active_.numbers.data(), parts, wide};
+}
+
+cuda::WalkableGroups DeviceGravity::walkable_groups() const {
+  return {forest_.trees(), forest_.leaf_of_group(), forest_.groups(), particles_.values(fields::work),
+          particles_.values(fields::rung)};
 }
 
 ForceOutput DeviceGravity::output() const {

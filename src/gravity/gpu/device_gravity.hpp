@@ -88,6 +88,7 @@ class DeviceGravity : public GravityStorage {
   Count choose_groups(const GravitySetup& setup, int first_active);
   cuda::WalkTargets targets(const GravitySetup& setup, const Domain& domain, int first_active,
                             Count groups_of_all_ranks);
+  cuda::WalkableGroups walkable_groups() const;
   void begin_own_walk(const GravitySetup& setup, const Domain& domain, Count groups_of_all_ranks);
   ForceOutput output() const;
   cuda::WalkSources own_sources() const;
@@ -115,7 +116,7 @@ class DeviceGravity : public GravityStorage {
 
   // During a walk.
   int first_active_ = 0;
-  cuda::ActiveList active_;  ///< groups to be walked, where not all are
+  cuda::ActiveList active_;  ///< groups to be walked
   cuda::GroupRuns runs_;     ///< or the parts of them
   Count chosen_ = 0;         ///< how many walk
   bool has_targets_ = false;
