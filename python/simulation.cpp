@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,16 @@ namespace py = pybind11;
 namespace grove::python {
 namespace {
 
+/// The file that simulation.py names where particles are arrays.
+constexpr std::string_view no_file = "arrays";
+
+/// Says that nobody but the parameters knows the edge of a periodic box, if particles are arrays.
+double edge_beside_arrays(const Parameters& parameters) {
+  if (parameters.initial_conditions.file == no_file)
+    throw InputError("particles are arrays here: give box.size");
+  return 0;
+}
+
 /// The source of the parameters: a file, or a text made from a dictionary.
 struct ParameterSource {
   std::optional<std::string> path;
@@ -38,8 +49,8 @@ struct ParameterSource {
   std::vector<std::string> overrides;
 
   Parameters read(const Communicator& comm) const {
-    if (path) return read_parameters(comm, *path, overrides);
-    return resolve_parameters(comm, text, "parameters", overrides);
+    if (path) return read_parameters(comm, *path, overrides, edge_beside_arrays);
+    return resolve_parameters(comm, text, "parameters", overrides, edge_beside_arrays);
   }
 };
 

@@ -57,6 +57,12 @@ void add_units(py::module_& module) {
            [](const Units& units, double value, const std::array<int, 3>& exponents) {
              return DisplayUnits(units).text(value, dimension_of(exponents));
            })
+      .def("__repr__",
+           [](const Units& units) {
+             if (units.is_dimensionless()) return std::string("<Units: N-body, G = 1>");
+             return fmt::format("<Units: {}, {}, {}>", units.name(dimension::length),
+                                units.name(dimension::mass), units.name(dimension::velocity));
+           })
       .def("__eq__", [](const Units& a, const Units& b) { return a == b; });
 }
 

@@ -22,6 +22,11 @@ def plain(value):
     return value
 
 
+def counted(particles):
+    """"1 particle", "2 particles"."""
+    return f"{particles} particle{'' if particles == 1 else 's'}"
+
+
 class Array(np.ndarray):
     """Numbers of numpy that know their unit; parts of it know it, too. Results of arithmetic are plain arrays.
 
@@ -140,4 +145,4 @@ class Particles:
 
     def __repr__(self):
         counts = {int(t): int(n) for t, n in zip(*np.unique(self.types, return_counts=True))}
-        return f"<{type(self).__name__}: {len(self)} particles, by type {counts}; {', '.join(self._names)}>"
+        return f"<{type(self).__name__}: {counted(len(self))}, by type {counts}; {', '.join(self._names)}>"

@@ -5,7 +5,7 @@ from typing import Optional
 import numpy as np
 
 from . import _grove
-from .arrays import ACCELERATION, LENGTH, POTENTIAL, Array, numbers_in, system_of
+from .arrays import ACCELERATION, LENGTH, POTENTIAL, Array, counted, numbers_in, system_of
 
 
 @dataclass(repr=False)
@@ -25,7 +25,7 @@ class Forces:
 
     def __repr__(self):
         error = ", error median %(median).2g, p99 %(p99).2g" % self.error if self.error else ""
-        return f"<Forces: {len(self.potentials)} particles, {self.backend}{error}>"
+        return f"<Forces: {counted(len(self.potentials))}, {self.backend}{error}>"
 
 
 def length_in(value, system):

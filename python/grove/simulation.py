@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from . import _grove
-from .arrays import TIME, Particles, numbers_in
+from .arrays import TIME, Particles, counted, numbers_in
 
 
 def _yaml_value(value):
@@ -140,4 +140,4 @@ class Simulation:
         return self._run.count
 
     def __repr__(self):
-        return f"<Simulation: {len(self)} particles, time {self.time_text}, {self.longest_steps} longest steps done>"
+        return f"<Simulation: {counted(len(self))}, time {self.time_text}, {self.longest_steps} longest steps done>"

@@ -68,6 +68,8 @@ def write(path, positions, velocities, masses, types=None, ids=None, units="gala
     internal energies that gas cannot have, a file that exists (unless overwrite).
     """
     units = units_named(units)
+    if types is None and internal_energies is not None:
+        raise _grove.InputError("types: give them with internal_energies, 0 for gas; all are of type 1 by default")
     _grove.write(os.fspath(path), positions=numbers_in(positions, units, "positions"),
                  velocities=numbers_in(velocities, units, "velocities"), masses=numbers_in(masses, units, "masses"),
                  types=None if types is None else np.asarray(types), ids=None if ids is None else np.asarray(ids),

@@ -136,6 +136,8 @@ class Files(unittest.TestCase):
         for message, call in {
                 "exists; give another name": lambda: grove.write(self.path, positions, positions, masses),
                 "time: nan": lambda: grove.write(self.path, positions, positions, masses, time=np.nan, overwrite=True),
+                "types: give them with internal_energies":
+                    lambda: grove.write(self.path, positions, positions, masses, internal_energies=masses, overwrite=True),
                 "units: a size of 0": lambda: grove.Units.of(0, 1, 1),
         }.items():
             with self.subTest(message), self.assertRaisesRegex(grove.InputError, message):
@@ -159,6 +161,11 @@ class Files(unittest.TestCase):
         other = grove.forces(galactic.positions, galactic.masses, softening="0.1 pc", audit=0)
         # 32-bit floats with roundings of their own.
         np.testing.assert_allclose(other.potentials.to("km/s km/s"), found.potentials, rtol=1e-5)
+        self.assertEqual(other.potentials.units, "(km/s)^2")
+        np.testing.assert_allclose(other.potentials[:3].to("erg/g"), 1e10 * np.asarray(other.potentials[:3]), rtol=1e-15)
+        self.assertEqual(repr(galactic.units), "<Units: kpc, 1e10 Msun, km/s>")
+        self.assertEqual(repr(grove.Units.none()), "<Units: N-body, G = 1>")
+        self.assertRegex(repr(read[:1]), "^<Particles: 1 particle, by type")
         with self.assertRaises(grove.InputError):
             read.positions.to("Gyr")
         for unit in ("furlong", "2 kpc", "kpc2", ""):
@@ -296,6 +303,9 @@ class Simulations(unittest.TestCase):
         self.assertFalse(np.any(run.particles.velocities))
         with self.assertRaisesRegex(grove.InputError, "particles: 'velocity' is not one of positions, velocities"):
             grove.Simulation(self.PARAMETERS, {"positions": positions, "masses": masses, "velocity": positions})
+        with self.assertRaisesRegex(grove.InputError, "particles are arrays here: give box.size"):
+            grove.Simulation({"gravity": {"softening": 0.1}, "time": {"end": 1, "step": 1}, "box": {"periodic": True}},
+                             {"positions": positions, "masses": masses})
         self.assertEqual(repr(run), "<Simulation: 300 particles, time 0 Myr, 0 longest steps done>")
         run.run(until="1 kyr")
         self.assertTrue(0 < run.time < run.end)
