@@ -51,6 +51,13 @@ Count most_in_cover(Count particles, std::size_t ranks) {
   return particles / (of_mean * static_cast<Count>(ranks));
 }
 
+std::vector<Count> KnownCells::covers_of_ranks() const {
+  std::vector<Count> covers;
+  for (std::size_t rank = 0; rank + 1 < first_cover.size(); ++rank)
+    covers.push_back(first_cover[rank + 1] - first_cover[rank]);
+  return covers;
+}
+
 KnownCells known_cells(const Domain& domain, int rank) {
   KnownCells known;
   known.first_cover.assign(domain.first_leaf.size(), 0);

@@ -30,6 +30,8 @@ struct KnownCells {
   }
   /// The rank that owns a cover. Cost: log P.
   int owner(std::int32_t number) const { return owner_of(number, first_cover); }
+  /// The number of covers of each rank.
+  std::vector<Count> covers_of_ranks() const;
 };
 
 /// Those of a rank. The domain must outlive them. Cost: O(cells that it needs to know).

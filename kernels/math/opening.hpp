@@ -135,8 +135,8 @@ struct GravityParameters {
   /// (ExpansionFrame); no_expansion: nothing is expanded. With 4 the 99th percentile of the errors of forces
   /// is 2 to 12 % larger than without expansions (docs/measurements/gpu-forces.md). In a periodic box, where
   /// forces cancel, what is left out counts more: a displaced lattice has 6.0e-4 at high accuracy with 4,
-  /// 2.0e-4 with 16, and 1.4e-4 with 64 as without expansions; where cells of the ORB that are far off act on
-  /// whole leaves, 16 do.
+  /// 2.0e-4 with 16, and 1.4e-4 with 64 as without expansions. If cells of the ORB that are far off act on
+  /// whole leaves, 16 is enough.
   float expansion_excess() const {
     if (criterion != Criterion::acceleration || order != Order::quadrupole ||
         kernel != SofteningKernel::spline)

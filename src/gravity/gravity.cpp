@@ -17,8 +17,8 @@ namespace {
 /// = |a| L^2 / (G M). Then errors of accelerations are as delta^(3/4) h^(-1/4): 0.4 times that in the 99th
 /// percentile, from z = 49 (h = 0.03 in 100 Mpc) to 0 (h = 2.6) within a third (docs/cosmology.md). Nodes of
 /// a lattice err alike, so that their errors add up to more: h^(2/5) in place of h^(1/3) makes delta smaller
-/// where h is small. Then errors are some 2 delta there, and 3.6 delta in lattices. Masses are taken to be
-/// equal; where they are not it is smaller than need be.
+/// where h is small. Then errors are some 2 delta there, and 3 to 4 delta in steps with far_cells_growth().
+/// Masses are taken to be equal; where they are not it is smaller than need be.
 double periodic_delta(const GravityParameters& gravity, const GravityStorage::Sums& sums) {
   const double mass = sums.largest_mass * static_cast<double>(sums.particles);
   const double scale = gravity.gravitational_constant * mass / (gravity.images.edge * gravity.images.edge);
@@ -31,7 +31,7 @@ double periodic_delta(const GravityParameters& gravity, const GravityStorage::Su
 /// These err less than the nodes that would act in their place: 1.8 times the delta gives the same errors.
 /// The more particles there are, the smaller is the part of a force that walks sum, and with it what they
 /// err: the 99th percentile of errors at z = 49, which is as delta^(3/4), falls by a half from 32^3 particles
-/// to 256^3 (docs/cosmology.md).
+/// to 256^3. This makes up for most of that: `high` has less room than `standard` (docs/cosmology.md).
 double far_cells_growth(Count particles) {
   constexpr double few = 32 * 32 * 32;
   return 1.8 * std::pow(std::max(1., static_cast<double>(particles) / few), 0.1);
@@ -143,12 +143,12 @@ GravitySetup Gravity::agree_on_setup(const Domain& domain) const {
               sums.largest_mass > 0);
   setup.walk = {setup.stands_in ? parameters_.first_evaluation() : parameters_, units};
   if (!parameters_.images.are_open() && parameters_.criterion == Criterion::acceleration && !setup.stands_in)
-    setup.walk.gravity.delta = periodic_delta(parameters_, sums);
+    setup.walk.gravity.delta = comm_.broadcast(periodic_delta(parameters_, sums));  // libraries may differ
   return setup;
 }
 
-/// The setup of a walk in a periodic box in which cells far off act through expansions. Where matter is so
-/// uneven that delta is near its largest value, walks find few nodes far off, and are faster.
+/// The setup of a walk in a periodic box in which cells far off act through expansions. If matter is so
+/// uneven that delta is near its largest value, walks find few nodes far off, and are faster. Collective.
 GravitySetup Gravity::with_far_cells(GravitySetup setup) const {
   GravityParameters& gravity = setup.walk.gravity;
   if (!parameters_.expands_far() ||
@@ -157,7 +157,8 @@ GravitySetup Gravity::with_far_cells(GravitySetup setup) const {
   const double softening = *std::max_element(gravity.softening.begin(), gravity.softening.end());
   gravity.images.least_ball = least_ball_of(spline_radius_over_softening * softening);
   if (gravity.criterion == Criterion::acceleration)
-    gravity.delta = std::min(parameters_.delta, gravity.delta * far_cells_growth(setup.particles));
+    gravity.delta =
+        comm_.broadcast(std::min(parameters_.delta, gravity.delta * far_cells_growth(setup.particles)));
   return setup;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <utility>
 
 #include "let/drift_room.hpp"
@@ -65,18 +64,11 @@ void TreeExchange::exchange_far(const Own& own) {
     const auto rank = static_cast<std::size_t>(comm_.rank());
     for (std::int32_t c = known_.first_cover[rank]; c < known_.first_cover[rank + 1]; ++c)
       mine.push_back(top_.far_moments()[static_cast<std::size_t>(known_.cover[static_cast<std::size_t>(c)])]);
-    const std::vector<FarMoments> all =
-        comm_.all_gather_arrays(std::span<const FarMoments>(mine), std::span<const Count>(covers_of_ranks()));
+    const std::vector<FarMoments> all = comm_.all_gather_arrays(
+        std::span<const FarMoments>(mine), std::span<const Count>(known_.covers_of_ranks()));
     for (std::size_t cover = 0; cover < all.size(); ++cover) top_.take_far(known_.cover[cover], all[cover]);
   }
   top_.finish_far(images);
-}
-
-/// The number of covers of each rank.
-std::vector<Count> TreeExchange::covers_of_ranks() const {
-  std::vector<Count> covers(static_cast<std::size_t>(comm_.size()));
-  std::adjacent_difference(known_.first_cover.begin() + 1, known_.first_cover.end(), covers.begin());
-  return covers;
 }
 
 /// What all ranks are to know of the own covers.
@@ -97,7 +89,7 @@ std::vector<TreeExchange::CoverNotice> TreeExchange::gather(const std::vector<Co
                                                             PhaseTimers& timers) const {
   const auto timer = timers.time("wait");  // for slower ranks
   return comm_.all_gather_arrays(std::span<const CoverNotice>(own),
-                                 std::span<const Count>(covers_of_ranks()));
+                                 std::span<const Count>(known_.covers_of_ranks()));
 }
 
 /// The leaves of an own cover with active particles, or what is told of them.

@@ -78,7 +78,6 @@ class TreeExchange {
   };
 
   void exchange_far(const Own& own);
-  std::vector<Count> covers_of_ranks() const;
   std::vector<CoverNotice> notices(const Own& own, bool holds) const;
   std::vector<CoverNotice> gather(const std::vector<CoverNotice>& own, PhaseTimers& timers) const;
   template <class Take>

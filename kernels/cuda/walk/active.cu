@@ -13,8 +13,8 @@
 namespace grove::cuda {
 namespace {
 
-/// Groups by how many interactions they had, to a factor of two: the number of leading zero bits. The last
-/// class is that of groups that are not to be listed.
+/// Groups by how many interactions they had, to a factor of two: the class is the number of leading zero
+/// bits. not_listed stands for one that is not to be listed, and is counted nowhere.
 constexpr int cost_classes = 33, not_listed = cost_classes;
 
 struct CostClasses {
@@ -116,6 +116,7 @@ struct IsActive {
 
 ActiveList active_groups(const WalkableGroups& groups, int targets_per_warp) {
   ActiveList list;
+  if (groups.count == 0) return list;
   const DeviceArray<ClassCounts> counts = list_groups(groups, targets_per_warp, list.numbers);
   ClassCounts of_all;
   counts.download(std::span(&of_all, 1));

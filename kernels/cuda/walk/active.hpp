@@ -21,17 +21,18 @@ struct WalkableGroups {
   LeafTrees trees;
   const std::uint32_t* leaf_of_group;
   std::uint32_t count;
-  const std::uint32_t* work;  ///< by particle, work_per_cycle() of its last walk
-  const std::uint8_t* rung;   ///< by particle
+  const std::uint32_t*
+      work;                  ///< by particle, work_per_cycle() of its last walk, on the rung that it had then
+  const std::uint8_t* rung;  ///< by particle
 };
 
 /// Groups that have active particles. targets_per_warp: group_size; or twice that: of each pair of groups of
 /// a leaf, the first, if either has any.
 ///
 /// Those come first whose first active particle had the most interactions when it last walked, to a factor of
-/// two, as a group whose box reaches into a dense place may have twenty times as many as most: begun last it
-/// would keep the GPU waiting. In which order groups walk changes no bit of the forces. Cost: two passes over
-/// the groups, and a wait of the host.
+/// two or so, as a group whose box reaches into a dense place may have twenty times as many as most: begun
+/// last it would keep the GPU waiting. In which order groups walk changes no bit of the forces. Cost: two
+/// passes over the groups, and a wait of the host.
 ActiveList active_groups(const WalkableGroups& groups, int targets_per_warp);
 
 /// The same where all are active, without a wait. count: of all groups, or pairs.

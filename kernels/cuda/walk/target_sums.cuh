@@ -112,7 +112,7 @@ class TargetSums {
   }
 
   // Loops are one round long: twice as long, all that a walk runs through does not fit the caches of
-  // instructions, and warps wait for these a third of their time.
+  // instructions, and warps wait for instructions a third of their time.
   __device__ void add_cells(const BatchCounts& counts) {
 #pragma unroll 1
     for (int j = 0; j < counts.far; j += round_size)

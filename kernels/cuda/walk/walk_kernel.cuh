@@ -25,8 +25,12 @@ struct WalkBlocks {
   static constexpr int per_processor = are_brief ? 32 : 8;
 };
 
-/// Groups of a brief block: two save some of its cost, but few groups would not end together then.
-constexpr std::uint32_t groups_of_block(std::uint32_t groups) { return groups < (1U << 15) ? 1 : 2; }
+/// Groups or pairs of a brief block: two groups save some of its cost, but few groups would not end together
+/// then, and two pairs would keep urgent kernels waiting.
+template <class Targets>
+constexpr std::uint32_t units_of_block(std::uint32_t units) {
+  return Targets::most > group_size || units < (1U << 15) ? 1 : 2;
+}
 
 /// The sources are indexed by lanes, which without __grid_constant__ would take a copy in memory.
 template <Order order, class Shape, class Scope, class Trees, class Targets>
@@ -58,7 +62,7 @@ void launch_walk(const ForceUnits& units, const WalkSources& sources, const Walk
                  const ForceOutput& output, WalkMemory& memory) {
   using Blocks = WalkBlocks<Scope, Trees>;
   const auto kernel = walk<order, Shape, Scope, Trees, Targets>;
-  const std::uint32_t of_brief_block = groups_of_block(targets.groups);
+  const std::uint32_t of_brief_block = units_of_block<Targets>(targets.groups);
   std::uint32_t grid = (targets.groups + of_brief_block - 1) / of_brief_block;
   if constexpr (!Blocks::are_brief) {
     grid = static_cast<std::uint32_t>(blocks_at_a_time(kernel, Blocks::threads));

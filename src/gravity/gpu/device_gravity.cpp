@@ -151,10 +151,11 @@ ForceOutput DeviceGravity::output() const {
 std::array<WalkCounts, 2> DeviceGravity::try_walk(const GravitySetup& setup, const Domain& domain) {
   Count chosen = 0;
   comm_.together([&] { chosen = choose_groups(setup, 0); });
-  const cuda::WalkTargets targets = this->targets(setup, domain, 0, comm_.sum(chosen));
+  const Count groups_of_all_ranks = comm_.sum(chosen);
   const auto& [gravity, units, separation] = setup.walk;
   std::array<WalkCounts, 2> counts;
   comm_.together([&] {
+    const cuda::WalkTargets targets = this->targets(setup, domain, 0, groups_of_all_ranks);
     const cuda::DeviceArray<Vec3f> acceleration(particles_.size());
     const cuda::DeviceArray<float> potential(particles_.size());
     const cuda::DeviceArray<std::uint32_t> work(particles_.size());
@@ -225,6 +226,7 @@ std::string DeviceGravity::refit(const GravitySetup& setup, const Domain& domain
 
 void DeviceGravity::begin_walk(const GravitySetup& setup, const Domain& domain, int first_active) {
   first_active_ = first_active;
+  own_.reset();  // of an evaluation that has ended with an error
   chosen_ = 0;
   has_targets_ = false;
   unless_at_fault([&] { chosen_ = choose_groups(setup, first_active); });
@@ -236,10 +238,10 @@ void DeviceGravity::begin_walk(const GravitySetup& setup, const Domain& domain, 
 void DeviceGravity::begin_own_walk(const GravitySetup& setup, const Domain& domain,
                                    Count groups_of_all_ranks) {
   has_targets_ = true;
+  if (parameters_.walk != WalkKind::groups) return;
   unless_at_fault([&] {
     targets_ = targets(setup, domain, first_active_, groups_of_all_ranks);
-    if (parameters_.walk == WalkKind::groups)
-      own_.emplace(setup.walk.gravity, setup.walk.units, own_sources(), targets_, output());
+    own_.emplace(setup.walk.gravity, setup.walk.units, own_sources(), targets_, output());
   });
 }
 

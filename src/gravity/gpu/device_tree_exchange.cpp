@@ -130,15 +130,8 @@ std::vector<cuda::CoverNotice> DeviceTreeExchange::notices(const Own& own, int f
 /// Moments for expansions, of the covers of all ranks.
 void DeviceTreeExchange::exchange_far(const Own& own) {
   const std::vector<FarMoments> mine = now_->top->begin_far(own.far_moments);
-  far_covers_ =
-      comm_.all_gather_arrays(std::span<const FarMoments>(mine), std::span<const Count>(covers_of_ranks()));
-}
-
-/// The number of covers of each rank.
-std::vector<Count> DeviceTreeExchange::covers_of_ranks() const {
-  std::vector<Count> covers(static_cast<std::size_t>(comm_.size()));
-  std::adjacent_difference(known_.first_cover.begin() + 1, known_.first_cover.end(), covers.begin());
-  return covers;
+  far_covers_ = comm_.all_gather_arrays(std::span<const FarMoments>(mine),
+                                        std::span<const Count>(known_.covers_of_ranks()));
 }
 
 /// The covers of all ranks. said (in/out): by this rank; the sum.
@@ -149,7 +142,7 @@ std::vector<cuda::CoverNotice> DeviceTreeExchange::gather(const std::vector<cuda
     Said said;  ///< by a rank, with the first of its covers, or without one
   };
   const auto timer = timers.time("wait");  // for slower ranks
-  const std::vector<Count> covers = covers_of_ranks();
+  const std::vector<Count> covers = known_.covers_of_ranks();
   std::vector<Count> told_by;
   for (const Count count : covers) told_by.push_back(std::max<Count>(1, count));
   std::vector<Told> told(std::max<std::size_t>(1, own.size()));

@@ -97,7 +97,6 @@ class DeviceTreeExchange {
   std::vector<cuda::CoverNotice> gather(const std::vector<cuda::CoverNotice>& own, Said& said,
                                         PhaseTimers& timers) const;
   void exchange_far(const Own& own);
-  std::vector<Count> covers_of_ranks() const;
   void find_reach(const Own& own, std::span<const cuda::CoverNotice> notices);
   Count leaves_in(std::span<const std::int32_t> covers) const;
   cuda::LetTargets exchange_targets(const Own& own);
