@@ -21,9 +21,8 @@ struct WalkableGroups {
   LeafTrees trees;
   const std::uint32_t* leaf_of_group;
   std::uint32_t count;
-  const std::uint32_t*
-      work;                  ///< by particle, work_per_cycle() of its last walk, on the rung that it had then
-  const std::uint8_t* rung;  ///< by particle
+  const std::uint32_t* work;  ///< by particle, work_per_cycle() of its last walk
+  const std::uint8_t* rung;   ///< by particle, as now: it may have been another one in that walk
 };
 
 /// Groups that have active particles. targets_per_warp: group_size; or twice that: of each pair of groups of
