@@ -120,7 +120,7 @@ class DeviceGravity : public GravityStorage {
   cuda::GroupRuns runs_;     ///< or the parts of them
   Count chosen_ = 0;         ///< how many walk
   bool has_targets_ = false;
-  cuda::WalkTargets targets_;
+  cuda::WalkTargets targets_{};
   std::exception_ptr fault_;                ///< of this rank alone, which others have not heard of
   std::optional<cuda::OwnWalk> own_;        ///< goes on beside what comes next
   std::optional<cuda::UrgentWork> urgent_;  ///< what comes next
