@@ -78,7 +78,8 @@ py::dict load(const std::string& path, const Units& unstated, const std::optiona
   result["redshift"] = header.redshift;
   result["box_size"] = py::make_tuple(header.box_size.x, header.box_size.y, header.box_size.z);
   result["is_periodic"] = header.is_periodic;
-  result["is_comoving"] = !header.comoving.empty();
+  result["is_comoving"] = comm.broadcast(!header.comoving.empty());
+  result["h"] = comm.broadcast(header.h);
   result["units"] = header.units;
   result["states_units"] = header.file_units.has_value();
   result["counts"] = header.counts;

@@ -32,16 +32,18 @@ class Array(np.ndarray):
 
     units: the name of the unit, such as "kpc"; "" with N-body units (G = 1)
     system: the Units it is one of
+    is_comoving: the numbers are those of a comoving file, with factors of a, and of h in GADGET's
     """
 
-    def __new__(cls, values, system, dimension):
+    def __new__(cls, values, system, dimension, is_comoving=False):
         array = np.asarray(values).view(cls)
-        array.system, array.dimension = system, dimension
+        array.system, array.dimension, array.is_comoving = system, dimension, is_comoving
         return array
 
     def __array_finalize__(self, origin):
         self.system = getattr(origin, "system", None)
         self.dimension = getattr(origin, "dimension", None)
+        self.is_comoving = getattr(origin, "is_comoving", False)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         return getattr(ufunc, method)(*plain(inputs), **plain(options))
@@ -55,7 +57,11 @@ class Array(np.ndarray):
 
     def to(self, unit):
         """The numbers in another unit, such as "pc", "km/s" or "Msun/pc^3". InputError: it is none, or of something
-        else, or these are N-body units."""
+        else, or these are N-body units or of a comoving file."""
+        if self.is_comoving:
+            raise _grove.InputError(
+                f"'{unit}': these are the numbers of a comoving file, with factors of a, and of h in GADGET's: take them with "
+                "numpy.asarray(), and the factors from the snapshot's scale_factor and h (docs/cosmology.md)")
         if not unit.strip():
             raise _grove.InputError("'' is not a unit")
         try:
@@ -100,11 +106,17 @@ def system_of(*arrays):
     return next((array.system for array in arrays if getattr(array, "system", None)), None)
 
 
-def numbers_in(values, system, name):
-    """The values of a field in these units; values without units are taken to be in them. system: None: no units."""
+def are_comoving(*arrays):
+    """True if some are of a comoving file."""
+    return any(getattr(array, "is_comoving", False) for array in arrays)
+
+
+def numbers_in(values, system, name, beside=None):
+    """The values of a field in these units; values without units are taken to be in `beside`, or else in them.
+    system: None: no units."""
     if values is None:
         return None
-    own = getattr(values, "system", None)
+    own = getattr(values, "system", None) or beside
     if own is None or system is None or own == system:
         return plain(values)
     if own.is_dimensionless or system.is_dimensionless:
@@ -121,13 +133,13 @@ class Particles:
     other types; those of a simulation have densities and smoothing_lengths (radii of support) then.
     """
 
-    def __init__(self, arrays, units):
+    def __init__(self, arrays, units, is_comoving=False):
         self.units = units
         self._names = tuple(arrays)
         for name, values in arrays.items():
             dimension = DIMENSIONS.get(name)
             is_bare = dimension is None or isinstance(values, Array)
-            setattr(self, name, values if is_bare else Array(values, units, dimension))
+            setattr(self, name, values if is_bare else Array(values, units, dimension, is_comoving))
 
     def __len__(self):
         return len(self.masses)

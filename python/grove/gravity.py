@@ -5,7 +5,7 @@ from typing import Optional
 import numpy as np
 
 from . import _grove
-from .arrays import ACCELERATION, LENGTH, POTENTIAL, Array, counted, numbers_in, system_of
+from .arrays import ACCELERATION, LENGTH, POTENTIAL, Array, are_comoving, counted, numbers_in, system_of
 
 
 @dataclass(repr=False)
@@ -33,6 +33,15 @@ def length_in(value, system):
     if value is None or not isinstance(value, str):
         return None if value is None else float(value)
     return (system or _grove.Units.none()).parse(value, LENGTH)
+
+
+def _require_numbers(**lengths):
+    """InputError if a length is a text: beside numbers of a comoving file it would lack their factors of a and h."""
+    for name, value in lengths.items():
+        values = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else [value]
+        for text in values:
+            if isinstance(text, str):
+                raise _grove.InputError(f"{name}: '{text}': beside the numbers of a comoving file give a number, in the file's unit")
 
 
 def edge_in(value, system):
@@ -84,6 +93,8 @@ def forces(positions, masses, softening=None, delta=None, *, theta=None, types=N
     after the evaluation that goes on. InputError: what cannot be computed.
     """
     system = system_of(positions, masses)
+    if are_comoving(positions, masses):
+        _require_numbers(softening=softening, box_size=box_size)
     if G is None:
         G = system.G if system else 1.0
     found = _grove.forces(

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from . import _grove
-from .arrays import TIME, Particles, counted, numbers_in
+from .arrays import DIMENSIONS, TIME, Particles, are_comoving, counted, numbers_in, system_of
 
 
 def _yaml_value(value):
@@ -45,8 +45,8 @@ class Simulation:
     parameters: the path of a parameter file, or the same as a dictionary {"gravity": {"softening": "20 pc"}, ...}.
         Snapshots that its section `output` asks for are not written, with a warning; see write().
     particles: where to begin, instead of initial_conditions: a Snapshot or Particles, or a dictionary of arrays
-        (positions, velocities, masses, and types, ids if wanted; internal_energies per mass make particles of type 0 gas,
-        and are 0 for others). Arrays without units are taken to be in the run's. In expanding space positions x are comoving,
+        (positions, masses, and if wanted velocities, else 0, types and ids; internal_energies per mass make particles of type 0
+        gas, and are 0 for others). Arrays without units are taken to be in those of the others, or else in the run's. In expanding space positions x are comoving,
         velocities a^2 dx/dt, internal energies physical, all without h, and time.begin must be given. A Snapshot of a comoving
         file, which has other velocities, is refused: initial_conditions.file reads it.
     overrides: {"section.key": value}, as -P on the command line
@@ -63,18 +63,21 @@ class Simulation:
         unknown = sorted(set(particles) - set(arrays)) if isinstance(particles, dict) else []
         if unknown:
             raise _grove.InputError(f"particles: {unknown[0]!r} is not one of {', '.join(arrays)}")
-        if getattr(particles, "is_comoving", False):
+        values = ({name: particles.get(name) if isinstance(particles, dict) else getattr(particles, name, None) for name in arrays}
+                  if particles is not None else {})
+        if are_comoving(*values.values()):
+            who = f"{particles.path} is" if hasattr(particles, "path") else "arrays are"
             raise _grove.InputError(
-                f"particles: {particles.path} is of a comoving file, whose velocities are not a^2 dx/dt and whose units may "
+                f"particles: {who} of a comoving file, whose velocities are not a^2 dx/dt and whose units may "
                 "contain h: give its path as initial_conditions.file, or arrays x, a^2 dx/dt and masses without h")
         if particles is not None:
             changes.append("initial_conditions.file=arrays")
             units = _grove.units_of(path, text, changes)
+            beside = system_of(*values.values())
             for name in arrays:
-                values = particles.get(name) if isinstance(particles, dict) else getattr(particles, name, None)
-                if values is None and name in ("positions", "masses"):
+                if values[name] is None and name in ("positions", "masses"):
                     raise _grove.InputError(f"particles: no {name}")
-                arrays[name] = numbers_in(values, units, name)
+                arrays[name] = numbers_in(values[name], units, name, beside if name in DIMENSIONS else None)
         for name in ("types", "ids"):
             if arrays[name] is not None:
                 arrays[name] = np.asarray(arrays[name])

@@ -127,7 +127,8 @@ void check_snapshot(const Communicator& comm, Checks& checks, const std::string&
                fmt::format("{}, {}{}", name_of(header.format), how_many(header.count(), "particle"),
                            header.files.size() > 1 ? fmt::format(" in {} files", header.files.size()) : ""));
     checks.say("checksum", checksum_of(header));
-    if (!header.comoving.empty()) checks.say("comoving", header.comoving + "; not for commands that compute");
+    if (!header.comoving.empty())
+      checks.say("comoving", header.comoving + "; runs that take it have a section cosmology");
     check_particles(comm, checks, path, snapshot);
   }
 }

@@ -161,6 +161,12 @@ class Files(unittest.TestCase):
         other = grove.forces(galactic.positions, galactic.masses, softening="0.1 pc", audit=0)
         # 32-bit floats with roundings of their own.
         np.testing.assert_allclose(other.potentials.to("km/s km/s"), found.potentials, rtol=1e-5)
+        # Plain arrays beside others are in the units of these, wherever they go.
+        grove.write(self.path, read.positions - 0, read.velocities, read.masses, overwrite=True)
+        np.testing.assert_allclose(np.asarray(grove.load(self.path).positions), 1e-3 * (read.positions - 0), rtol=1e-15)
+        run = grove.Simulation({"gravity": {"softening": "0.1 pc"}, "time": {"end": "1 Myr", "step": "1 Myr"}},
+                               {"positions": read.positions - 0, "masses": read.masses})
+        np.testing.assert_allclose(np.asarray(run.particles.positions), 1e-3 * (read.positions - 0), rtol=1e-15)
         self.assertEqual(other.potentials.units, "(km/s)^2")
         np.testing.assert_allclose(other.potentials[:3].to("erg/g"), 1e10 * np.asarray(other.potentials[:3]), rtol=1e-15)
         self.assertEqual(repr(galactic.units), "<Units: kpc, 1e10 Msun, km/s>")
@@ -244,7 +250,22 @@ class Simulations(unittest.TestCase):
             path = os.path.join(folder, "box.hdf5")
             run.write(path)
             written = grove.load(path, comoving=True)
+            for what, call in {
+                    "these are the numbers of a comoving file": lambda: written.positions[:2].to("Mpc"),
+                    "softening: '1 Mpc': beside the numbers of a comoving file":
+                        lambda: grove.forces(written.positions, written.masses, softening={1: "1 Mpc"}),
+                    "box_size: '50 Mpc': beside":
+                        lambda: grove.forces(written.positions, written.masses, softening=1, box_size="50 Mpc"),
+                    "arrays of a comoving file":
+                        lambda: grove.write(path, written.positions, written.velocities, written.masses, overwrite=True),
+                    "particles: arrays are of a comoving file":
+                        lambda: grove.Simulation(universe, {"positions": written.positions, "masses": written.masses}),
+            }.items():
+                with self.subTest(what), self.assertRaisesRegex(grove.InputError, what):
+                    call()
         self.assertAlmostEqual(written.redshift, 8, places=12)
+        self.assertAlmostEqual(written.scale_factor, 1 / 9, places=12)
+        self.assertAlmostEqual(written.h, 0.6766, places=12)
         self.assertTrue(written.is_periodic)
         np.testing.assert_allclose(written.box_size, 50e3 * 0.6766, rtol=1e-12)  # kpc/h
         np.testing.assert_allclose(written.positions, 0.6766 * run.particles.positions, rtol=1e-12)
