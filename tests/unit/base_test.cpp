@@ -184,7 +184,7 @@ TEST(Units, parse_tells_fractions_in_decimals) {
     EXPECT_EQ(refusal(text, dimension::length),
               std::string("'") + text + "' is not a number with an optional unit");
   const std::string lengths = "; possible here: cm, m, km, au, pc, kpc, Mpc, Gpc";
-  for (const auto& [text, unit] : {std::pair{"1 pcs", "pcs"}, std::pair{"16 (km/s)^2", "(km/s)^2"},
+  for (const auto& [text, unit] : {std::pair{"1 pcs", "pcs"}, std::pair{"16 (kpc/s)^2", "(kpc/s)^2"},
                                    std::pair{"3 1e10 Msun", "1e10 Msun"}, std::pair{"10 [kpc]", "[kpc]"},
                                    std::pair{"10[kpc]", "[kpc]"}, std::pair{"2 \u00b5m", "\u00b5m"}})
     EXPECT_EQ(refusal(text, dimension::length),
