@@ -10,6 +10,9 @@
     simulation = grove.Simulation("merger.yml")
     simulation.run(until=1.0, callback=lambda s: print(s.time, s.energy))
 
+load and write: snapshots; forces; Simulation; centre_of_mass, lagrange_radii, profile, rotation_curve: what particles are
+like; Units and Array: units. help(grove.load) and so on says more of each.
+
 Under `mpirun` (with mpi4py or without) every call is collective, and arrays hold the particles of the own rank. Errors
 are exceptions: InputError where the input is at fault, with the text that the program prints. Recipes: docs/analysis.md.
 """

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import _grove
-from .arrays import LENGTH, MASS, VELOCITY, Array, numbers_in, plain, system_of
-from .gravity import forces, softening_by_type
+from .arrays import LENGTH, MASS, VELOCITY, Array, are_comoving, numbers_in, plain, system_of
+from .gravity import forces, require_numbers, softening_by_type
 
 
 class _Sums:
@@ -36,15 +36,19 @@ class _Sums:
 
 def centre_of_mass(positions, masses):
     """Of all ranks together."""
+    given = (positions, masses)
     positions, masses = np.asarray(plain(positions), dtype=float), np.asarray(plain(masses), dtype=float)
     mass = _Sums(masses).total()
     if not mass > 0:
         raise _grove.InputError("masses: all are zero, so there is no centre of mass")
-    return np.array([_Sums(masses * positions[:, axis]).total() / mass for axis in range(3)])
+    place = np.array([_Sums(masses * positions[:, axis]).total() / mass for axis in range(3)])
+    return _with_units(place, given, LENGTH)
 
 
-def _with_units(values, system, dimension):
-    return Array(values, system, dimension) if system else values
+def _with_units(values, arrays, dimension):
+    """As the arrays have them that the values come from."""
+    system = system_of(*arrays)
+    return Array(values, system, dimension, are_comoving(*arrays)) if system else values
 
 
 def _place(positions, masses, centre):
@@ -83,7 +87,7 @@ def lagrange_radii(positions, masses, fractions=(0.1, 0.5, 0.9), centre=None):
     if not np.all((fractions > 0) & (fractions <= 1)):
         raise _grove.InputError(f"fractions: {fractions.tolist()}; expected numbers from 0 to 1")
     found = _enclosing(_radii(positions, masses, centre), plain(masses), fractions)
-    return _with_units(found, system_of(positions, masses), LENGTH)
+    return _with_units(found, (positions, masses), LENGTH)
 
 
 @dataclass
@@ -102,7 +106,7 @@ def profile(positions, masses, bins=32, centre=None):
     bins: so many, of equal width in log r from the radius of 0.1 % of the mass to that of 99.9 %, or their edges.
     centre: default: the centre of mass.
     """
-    system = system_of(positions, masses)
+    given, system = (positions, masses), system_of(positions, masses)
     radii, masses = _radii(positions, masses, centre), numbers_in(masses, system, "masses")
     if np.ndim(bins) == 0:
         first, last = _enclosing(radii, masses, [0.001, 0.999])
@@ -117,8 +121,8 @@ def profile(positions, masses, bins=32, centre=None):
     counts = _grove.sum(np.bincount(shell, minlength=len(edges) + 1).astype(np.int64))
     volume = 4 / 3 * np.pi * np.diff(edges**3)
     middle = np.where(edges[:-1] > 0, np.sqrt(edges[:-1] * edges[1:]), edges[1:] / 2)
-    return Profile(_with_units(middle, system, LENGTH), _with_units(by_shell[1:-1] / volume, system, (-3, 1, 0)),
-                   _with_units(np.cumsum(by_shell)[1:-1], system, MASS), counts[1:-1], _with_units(edges, system, LENGTH))
+    return Profile(_with_units(middle, given, LENGTH), _with_units(by_shell[1:-1] / volume, given, (-3, 1, 0)),
+                   _with_units(np.cumsum(by_shell)[1:-1], given, MASS), counts[1:-1], _with_units(edges, given, LENGTH))
 
 
 @dataclass
@@ -134,7 +138,7 @@ def rotation_curve(positions, masses, radii=None, centre=None, axis=(0, 0, 1), a
     The acceleration is that of forces() on test particles without mass on rings, averaged over the azimuths, so disks
     and bars count as what they are. radii: default: 32, to the one of 90 % of the mass. options: of forces().
     """
-    system = system_of(positions, masses)
+    given, system = (positions, masses), system_of(positions, masses)
     centre = _place(positions, masses, centre)
     if radii is None:
         radii = np.linspace(0, plain(lagrange_radii(positions, masses, 0.9, centre))[0], 33)[1:]
@@ -157,7 +161,9 @@ def rotation_curve(positions, masses, radii=None, centre=None, axis=(0, 0, 1), a
         raise _grove.InputError("types: all six have particles; test particles need a type of their own")
     ring_type = int(np.argmin(is_there > 0))
     masses = numbers_in(masses, system, "masses")
-    softening = softening_by_type(options.pop("softening", None), system)
+    softening = options.pop("softening", None)
+    require_numbers(given, softening=softening)
+    softening = softening_by_type(softening, system)
     if softening is None:  # that of the particles, however many rings there are
         softening = [_grove.suggested_softening(own, masses)] * 6
     # Two particles interact with the larger of their lengths.
@@ -166,7 +172,7 @@ def rotation_curve(positions, masses, radii=None, centre=None, axis=(0, 0, 1), a
     ids = options.pop("ids", None)
     if ids is not None:
         raise _grove.InputError("ids: rotation_curve() counts the particles itself")
-    found = forces(_with_units(np.concatenate((own, rings)), system, LENGTH),
+    found = forces(_with_units(np.concatenate((own, rings)), given, LENGTH),
                    np.concatenate((masses, np.zeros(len(rings)))), softening=softening,
                    types=np.concatenate((types, np.full(len(rings), ring_type))), tracers=(ring_type,), **options)
     inward = np.zeros((len(radii), azimuths))
@@ -174,5 +180,5 @@ def rotation_curve(positions, masses, radii=None, centre=None, axis=(0, 0, 1), a
         accelerations = plain(found.accelerations)[len(own):].astype(float).reshape(len(radii), azimuths, 3)
         inward = -np.sum(accelerations * outward, axis=2)
     mean = _grove.sum(inward.mean(axis=1).view(np.int64)).view(np.float64)  # other ranks add zeros
-    return RotationCurve(_with_units(radii, system, LENGTH),
-                         _with_units(np.sqrt(radii * np.maximum(mean, 0)), system, VELOCITY))
+    return RotationCurve(_with_units(radii, given, LENGTH),
+                         _with_units(np.sqrt(radii * np.maximum(mean, 0)), given, VELOCITY))

@@ -51,6 +51,9 @@ class Array(np.ndarray):
     def __array_function__(self, function, types, inputs, options):
         return function(*plain(inputs), **plain(options))
 
+    def __repr__(self):
+        return f"{np.ndarray.__repr__(self)[:-1]}, units={self.units!r})"
+
     @property
     def units(self):
         return self.system.name(self.dimension) if self.system else ""

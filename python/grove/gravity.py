@@ -35,8 +35,10 @@ def length_in(value, system):
     return (system or _grove.Units.none()).parse(value, LENGTH)
 
 
-def _require_numbers(**lengths):
-    """InputError if a length is a text: beside numbers of a comoving file it would lack their factors of a and h."""
+def require_numbers(arrays, **lengths):
+    """InputError if some arrays are of a comoving file and a length is a text, which would lack their factors of a and h."""
+    if not are_comoving(*arrays):
+        return
     for name, value in lengths.items():
         values = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else [value]
         for text in values:
@@ -93,8 +95,7 @@ def forces(positions, masses, softening=None, delta=None, *, theta=None, types=N
     after the evaluation that goes on. InputError: what cannot be computed.
     """
     system = system_of(positions, masses)
-    if are_comoving(positions, masses):
-        _require_numbers(softening=softening, box_size=box_size)
+    require_numbers((positions, masses), softening=softening, box_size=box_size)
     if G is None:
         G = system.G if system else 1.0
     found = _grove.forces(
@@ -104,6 +105,7 @@ def forces(positions, masses, softening=None, delta=None, *, theta=None, types=N
         order=order, G=G, box_size=edge_in(box_size, system) or 0.0, direct=direct, audit=audit, leaf_size=leaf_size, backend=backend, share_gpu=share_gpu,
         tracers=list(tracers))
     if system:
-        found["accelerations"] = Array(found["accelerations"], system, ACCELERATION)
-        found["potentials"] = Array(found["potentials"], system, POTENTIAL)
+        is_comoving = are_comoving(positions, masses)
+        found["accelerations"] = Array(found["accelerations"], system, ACCELERATION, is_comoving)
+        found["potentials"] = Array(found["potentials"], system, POTENTIAL, is_comoving)
     return Forces(**found)

@@ -169,6 +169,8 @@ class Files(unittest.TestCase):
         np.testing.assert_allclose(np.asarray(run.particles.positions), 1e-3 * (read.positions - 0), rtol=1e-15)
         self.assertEqual(other.potentials.units, "(km/s)^2")
         np.testing.assert_allclose(other.potentials[:3].to("erg/g"), 1e10 * np.asarray(other.potentials[:3]), rtol=1e-15)
+        self.assertRegex(repr(read.positions[:1]), r"^Array\(\[\[.*\]\], units='pc'\)$")
+        self.assertEqual(grove.centre_of_mass(read.positions, read.masses).units, "pc")
         self.assertEqual(repr(galactic.units), "<Units: kpc, 1e10 Msun, km/s>")
         self.assertEqual(repr(grove.Units.none()), "<Units: N-body, G = 1>")
         self.assertRegex(repr(read[:1]), "^<Particles: 1 particle, by type")
@@ -252,6 +254,8 @@ class Simulations(unittest.TestCase):
             written = grove.load(path, comoving=True)
             for what, call in {
                     "these are the numbers of a comoving file": lambda: written.positions[:2].to("Mpc"),
+                    "'pc': these are the numbers of a comoving file":
+                        lambda: grove.centre_of_mass(written.positions, written.masses).to("pc"),
                     "softening: '1 Mpc': beside the numbers of a comoving file":
                         lambda: grove.forces(written.positions, written.masses, softening={1: "1 Mpc"}),
                     "box_size: '50 Mpc': beside":
