@@ -46,7 +46,7 @@ def centre_of_mass(positions, masses):
 
 
 def _with_units(values, arrays, dimension):
-    """As the arrays have them that the values come from."""
+    """Values with the units of the arrays that they come from, if these have some."""
     system = system_of(*arrays)
     return Array(values, system, dimension, are_comoving(*arrays)) if system else values
 
