@@ -46,7 +46,8 @@ class Simulation:
         Snapshots that its section `output` asks for are not written, with a warning; see write().
     particles: where to begin, instead of initial_conditions: a Snapshot or Particles, or a dictionary of arrays
         (positions, masses, and if wanted velocities, else 0, types and ids; internal_energies per mass make particles of type 0
-        gas, and are 0 for others). Arrays without units are taken to be in those of the others, or else in the run's. In expanding space positions x are comoving,
+        gas, and are 0 for others). Arrays without units are taken to be in those of the others, or else in the run's.
+        In expanding space positions x are comoving,
         velocities a^2 dx/dt, internal energies physical, all without h, and time.begin must be given. A Snapshot of a comoving
         file, which has other velocities, is refused: initial_conditions.file reads it.
     overrides: {"section.key": value}, as -P on the command line
