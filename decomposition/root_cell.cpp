@@ -162,11 +162,12 @@ void unite_bounds(const Communicator& comm, CellBounds own, Cell& root) {
 }
 
 CellAxes axes_of(const DecompositionParameters& parameters) {
+  const bool turns = parameters.period == 0;
   switch (parameters.rule) {
     case CutRule::domains:
-      return CellAxes::shifted(parameters.epoch);
+      return CellAxes::shifted(parameters.epoch, turns);
     case CutRule::middle:
-      return CellAxes::turned(parameters.epoch);
+      return turns ? CellAxes::turned(parameters.epoch) : CellAxes();
     default:
       return {};
   }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cmath>
+#include <cstdint>
+
 #include "base/host_device.hpp"
 #include "base/vec3.hpp"
 #include "kernels/math/direct_force.hpp"
@@ -41,12 +44,47 @@ struct BoxMoments : LowMoments {
     }
     LowMoments::add(m, y);
   }
-  GROVE_HOST_DEVICE friend BoxMoments operator+(BoxMoments a, const BoxMoments& b) {
-    for (int i = 0; i < Harmonics<order>::size; ++i) a.multipoles.of[i] += b.multipoles.of[i];
-    a.first += b.first;
-    a.mass += b.mass;
-    a.second += b.second;
-    return a;
+};
+
+/// BoxMoments in whole numbers of a mass so small that 2^60 of it are more than the box has. No moment is
+/// larger than that mass, so nothing leaves the range, and sums have the same bits in any order.
+template <int order>
+struct WholeMoments {
+  static constexpr int low = 5, size = low + 2 * Harmonics<order>::size;
+  std::int64_t of[size] = {};
+
+  /// How many of that mass are in a unit. bound: at least the mass of the box.
+  static double per_mass(double bound) { return std::ldexp(1.0, 60) / (bound > 0 ? bound : 1); }
+  GROVE_HOST_DEVICE static std::int64_t whole(double value, double per_mass) {
+    return static_cast<std::int64_t>(std::rint(value * per_mass));
+  }
+  /// Where the real part of a multipole is; the imaginary one follows.
+  GROVE_HOST_DEVICE static constexpr int place(int l, int m) {
+    return low + 2 * Harmonics<order>::index(l, m);
+  }
+
+  void add(const BoxMoments<order>& moments, double per_mass) {
+    std::int64_t* next = of;
+    for (int axis = 0; axis < 3; ++axis) *next++ += whole(moments.first[axis], per_mass);
+    *next++ += whole(moments.mass, per_mass);
+    *next++ += whole(moments.second, per_mass);
+    for (const DeviceComplex& multipole : moments.multipoles.of) {
+      *next++ += whole(multipole.re, per_mass);
+      *next++ += whole(multipole.im, per_mass);
+    }
+  }
+  BoxMoments<order> moments(double per_mass) const {
+    const std::int64_t* next = of;
+    const auto take = [&] { return static_cast<double>(*next++) / per_mass; };
+    BoxMoments<order> result;
+    for (int axis = 0; axis < 3; ++axis) result.first[axis] = take();
+    result.mass = take();
+    result.second = take();
+    for (DeviceComplex& multipole : result.multipoles.of) {
+      multipole.re = take();
+      multipole.im = take();
+    }
+    return result;
   }
 };
 

@@ -32,6 +32,9 @@ struct WalkUnits {
     return {std::ldexp(power_of_two(size), -23), mass > 0 ? power_of_two(mass) : 1.0};
   }
 
+  /// No less than the mass of all particles.
+  double most_mass() const { return 2 * mass; }
+
  private:
   static double power_of_two(double value) { return std::exp2(std::floor(std::log2(value))); }
 };

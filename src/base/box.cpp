@@ -28,9 +28,9 @@ CellAxes CellAxes::turned(std::uint32_t k) {
   }
 }
 
-CellAxes CellAxes::shifted(std::uint32_t k) {
-  CellAxes axes = turned(k);
-  if (k % 5 == 0)
+CellAxes CellAxes::shifted(std::uint32_t k, bool turns) {
+  CellAxes axes = turns ? turned(k) : CellAxes();
+  if (axes == CellAxes())
     for (Vec3<std::int64_t>* const axis : {&axes.x, &axes.y, &axes.z})
       *axis = {axis->x / 2, axis->y / 2, axis->z / 2};
   // Turned and halved, the corners of the cube lie within 0.4046 of its edge of the middle.

@@ -26,10 +26,11 @@ struct CellAxes {
   /// of its edge). Any k; its remainder by 5 counts.
   static CellAxes turned(std::uint32_t k);
 
-  /// The same, number 0 halved, too, and all coordinates shifted by up to 3/32 of the edge, on each axis as a
-  /// hash of k says. So cells that are halves of the root cube lie elsewhere for each k, though there are but
-  /// five turns (GADGET-4 shifts its root cube, too: Springel et al. 2021, MNRAS 506, 2871).
-  static CellAxes shifted(std::uint32_t k);
+  /// The same, or number 0 if none is to be turned, number 0 halved, too, and all coordinates shifted by up
+  /// to 3/32 of the edge, on each axis as a hash of k says. So cells that are halves of the root cube lie
+  /// elsewhere for each k, though there are but five turns (GADGET-4 shifts its root cube, too: Springel et
+  /// al. 2021, MNRAS 506, 2871).
+  static CellAxes shifted(std::uint32_t k, bool turns);
 
   /// Coordinates along these axes. Exact, rounded down at last.
   GROVE_HOST_DEVICE constexpr IntegerPosition along(const IntegerPosition& c) const {

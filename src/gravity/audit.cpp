@@ -75,7 +75,10 @@ AuditResult audit(const Communicator& comm, const Particles& particles, const Do
     std::vector<DirectForce> forces = direct_forces(comm, particles, domain, parameters, targets);
     if (!parameters.images.are_open()) {
       const FarUnits units(parameters);
-      add_far_images(box_moments<audit_far_moments>(comm, particles, domain, units), units, targets, forces);
+      const double largest = particles.mass.empty() ? 0 : *std::ranges::max_element(particles.mass);
+      const double bound = mass_bound(comm, largest, particles.size());
+      add_far_images(box_moments<audit_far_moments>(comm, particles, domain.leaf_begin, units, bound), units,
+                     targets, forces);
     }
     return forces;
   });

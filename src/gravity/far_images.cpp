@@ -1,6 +1,7 @@
 #include "gravity/far_images.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "kernels/kokkos/host_loop.hpp"
@@ -8,21 +9,25 @@
 namespace grove {
 
 template <int order>
-BoxMoments<order> box_moments(const Communicator& comm, const Particles& particles, const Domain& domain,
-                              const FarUnits& units) {
-  std::vector<BoxMoments<order>> leaves(domain.leaf_begin.empty() ? 0 : domain.leaf_begin.size() - 1);
+BoxMoments<order> box_moments(const Communicator& comm, const Particles& particles,
+                              std::span<const Count> leaf_begin, const FarUnits& units, double bound) {
+  std::vector<BoxMoments<order>> leaves(leaf_begin.empty() ? 0 : leaf_begin.size() - 1);
   host_loop("Grove::gravity::box moments", leaves.size(), [&](std::size_t leaf) {
-    const auto end = static_cast<std::size_t>(domain.leaf_begin[leaf + 1]);
-    for (auto i = static_cast<std::size_t>(domain.leaf_begin[leaf]); i < end; ++i)
+    const auto end = static_cast<std::size_t>(leaf_begin[leaf + 1]);
+    for (auto i = static_cast<std::size_t>(leaf_begin[leaf]); i < end; ++i)
       leaves[leaf].add(particles.mass[i], units.place(particles.position[i]));
   });
-  return united_moments<order>(comm, domain, leaves);
+  const double per_mass = WholeMoments<order>::per_mass(bound);
+  WholeMoments<order> all;
+  for (const BoxMoments<order>& leaf : leaves) all.add(leaf, per_mass);
+  comm.sum(std::span<std::int64_t>(all.of));
+  return all.moments(per_mass);
 }
 
-template BoxMoments<far_moments> box_moments(const Communicator&, const Particles&, const Domain&,
-                                             const FarUnits&);
-template BoxMoments<audit_far_moments> box_moments(const Communicator&, const Particles&, const Domain&,
-                                                   const FarUnits&);
+template BoxMoments<far_moments> box_moments(const Communicator&, const Particles&, std::span<const Count>,
+                                             const FarUnits&, double);
+template BoxMoments<audit_far_moments> box_moments(const Communicator&, const Particles&,
+                                                   std::span<const Count>, const FarUnits&, double);
 
 void add_far_images(const FarField<far_order>& field, const FarUnits& units, Particles& particles,
                     int first_active) {

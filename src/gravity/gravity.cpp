@@ -147,13 +147,10 @@ GravitySetup Gravity::agree_on_setup(const Domain& domain) const {
   return setup;
 }
 
-/// The setup of a walk in a periodic box in which cells far off act through expansions. If matter is so
-/// uneven that delta is near its largest value, walks find few nodes far off, and are faster. Collective.
+/// The setup of a walk in a periodic box in which cells far off act through expansions. Collective.
 GravitySetup Gravity::with_far_cells(GravitySetup setup) const {
   GravityParameters& gravity = setup.walk.gravity;
-  if (!parameters_.expands_far() ||
-      (gravity.criterion == Criterion::acceleration && gravity.delta > 0.5 * parameters_.delta))
-    return setup;
+  if (!parameters_.expands_far()) return setup;
   const double softening = *std::max_element(gravity.softening.begin(), gravity.softening.end());
   gravity.images.least_ball = least_ball_of(spline_radius_over_softening * softening);
   if (gravity.criterion == Criterion::acceleration)

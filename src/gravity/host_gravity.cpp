@@ -128,7 +128,8 @@ void HostGravity::find_far(const GravitySetup& setup, const Domain& domain) {
   if (setup.walk.gravity.images.expands_far())
     far_moments_ = leaf_moments(particles_, domain.leaf_begin, forest_.balls(), parameters_.images);
   else
-    far_field_ = far_field(box_moments<far_moments>(comm_, particles_, domain, FarUnits(parameters_)));
+    far_field_ = far_field(box_moments<far_moments>(comm_, particles_, domain.leaf_begin,
+                                                    FarUnits(parameters_), setup.walk.units.most_mass()));
 }
 
 void HostGravity::add_far(const Domain& domain, int first_active) {

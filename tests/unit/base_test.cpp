@@ -82,10 +82,13 @@ TEST(Box, shifted_cells_lie_elsewhere_for_each_number) {
   const Box whole{{-1, -1, -1}, 2, {}};
   const double unit = 2 / 4294967296.0;
   std::set<std::int64_t> shifts;
-  for (std::uint32_t k = 0; k < 20; ++k) {
+  for (std::uint32_t number = 0; number < 40; ++number) {
+    const std::uint32_t k = number / 2;
+    const bool turns = number % 2 != 0;
     Box turned = whole, shifted = whole;
-    turned.axes = CellAxes::turned(k);
-    shifted.axes = CellAxes::shifted(k);
+    if (turns) turned.axes = CellAxes::turned(k);
+    shifted.axes = CellAxes::shifted(k, turns);
+    const bool is_halved = turns && k % 5 != 0;
     for (int axis = 0; axis < 3; ++axis) {
       const std::int64_t shift = shifted.axes.middle[axis] - CellAxes::one;
       EXPECT_LE(std::abs(shift), 3LL << 27);
@@ -94,7 +97,7 @@ TEST(Box, shifted_cells_lie_elsewhere_for_each_number) {
       for (int corner = 0; corner < 8; ++corner) {
         const auto side = [&](int k_axis) { return corner >> k_axis & 1 ? 1 - unit : -1; };
         const Vec3d p{side(0), side(1), side(2)};
-        const double from = from_middle(turned.coordinates(p))[axis] * (k % 5 == 0 ? 0.5 : 1);
+        const double from = from_middle(turned.coordinates(p))[axis] * (is_halved ? 1 : 0.5);
         EXPECT_NEAR(from_middle(shifted.coordinates(p))[axis], from + static_cast<double>(shift), 1) << k;
       }
     }

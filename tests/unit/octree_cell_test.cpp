@@ -108,8 +108,8 @@ void expect_reaches(const Grown& grown, const Particles& particles, std::int32_t
 }
 
 TEST(OctreeCell, is_the_smallest_that_holds_the_node_and_keeps_its_size) {
-  for (const CellAxes& axes :
-       {CellAxes(), CellAxes::turned(1), CellAxes::turned(3), CellAxes::shifted(0), CellAxes::shifted(7)})
+  for (const CellAxes& axes : {CellAxes(), CellAxes::turned(1), CellAxes::turned(3),
+                               CellAxes::shifted(0, true), CellAxes::shifted(7, true)})
     for (const Count bucket : {1, 8})
       for (const Count quantum : {2000, 250}) {
         Particles particles = on_a_grid(testing::Shape::plummer, 2000);

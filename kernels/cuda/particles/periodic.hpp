@@ -13,12 +13,12 @@ namespace grove::cuda {
 /// Brings positions into a periodic box.
 void wrap_positions(const Box& box, std::size_t count, Vec3d* position);
 
-/// The moments of the particles of each piece of a leaf (out, device: pieces.count), the same for any number
-/// of ranks. Orders: far_moments, audit_far_moments. Cost: each of order + 1 warps reads all particles of
-/// its piece; some 1200 operations a particle.
+/// The moments of all particles: pieces of leaves are summed, and their sums as whole numbers. Orders:
+/// far_moments, audit_far_moments. Waits. Cost: each of order + 1 warps reads all particles of its piece;
+/// some 1200 operations a particle.
 template <int order>
-void sum_box_moments(const FarUnits& units, const Vec3d* position, const double* mass,
-                     const LeafPieces& pieces, BoxMoments<order>* moments);
+WholeMoments<order> sum_box_moments(const FarUnits& units, const Vec3d* position, const double* mass,
+                                    const LeafPieces& pieces, double per_mass);
 
 /// Adds what far images do to the particles on these rungs: host twin in src/gravity/far_images.cpp.
 void add_far_images(const FarUnits& units, const FarField<far_order>& field, std::size_t count,

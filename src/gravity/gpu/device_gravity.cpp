@@ -338,7 +338,8 @@ void DeviceGravity::find_far(const GravitySetup& setup, const Domain& domain) {
     });
     return;
   }
-  far_field_ = far_field(box_moments<far_moments>(comm_, particles_, domain, FarUnits(parameters_)));
+  far_field_ = far_field(box_moments<far_moments>(comm_, particles_, domain.leaf_begin, FarUnits(parameters_),
+                                                  setup.walk.units.most_mass()));
 }
 
 void DeviceGravity::add_far(const Domain&, int first_active) {
