@@ -32,7 +32,7 @@ void unite_bounds(const Communicator& comm, CellBounds own, Cell& root);
 /// nodes whose sides are always parallel to the same axes have errors that stay, and add up to a torque
 /// (docs/measurements/accuracy.md, "Torques"). Rule `domains`, whose geometric cuts no hash moves, shifts
 /// them, too. In a periodic box, which has no torque and a cube's sides itself, they are never turned: boxes
-/// around turned nodes are wider, by up to two fifths of the interactions there (docs/cosmology.md).
+/// around turned nodes are wider (docs/cosmology.md, "Cost").
 CellAxes axes_of(const DecompositionParameters& parameters);
 
 /// The rule with its parameter; root.count (in) is the number of particles, root.leaves (out) of the leaves.

@@ -58,11 +58,28 @@ GROVE_HOST_DEVICE inline LowMoments moved_low(const LowMoments& low, const Vec3d
 }
 
 /// The regular harmonics of one m, l = m to the order, at a place.
-GROVE_HOST_DEVICE inline void find_regular(int m, const Vec3d& r, FarHarmonics& regular) {
+template <int order>
+GROVE_HOST_DEVICE void find_regular(int m, const Vec3d& r, Harmonics<order>& regular) {
   DeviceComplex sectoral{1, 0};
   for (int power = 1; power <= m; ++power) sectoral = next_sectoral(power, sectoral, r);
-  visit_regular_harmonics<far_cells_order>(m, sectoral, r,
-                                           [&](int l, const DeviceComplex& value) { regular(l, m) = value; });
+  visit_regular_harmonics<order>(m, sectoral, r,
+                                 [&](int l, const DeviceComplex& value) { regular(l, m) = value; });
+}
+
+/// The term l, m of the expansion of far images (FarField::local) about the middle of a leaf, in place of
+/// that of the box. l, m: of either order. regular: the harmonics at that middle. So particles meet one
+/// expansion, and not two. Terms above far_cells_order are left out: these images are an edge away or more,
+/// and beside their sum such terms fall with that power of the leaf's radius, by a hundred from a leaf that
+/// is the whole box to one of eight.
+GROVE_HOST_DEVICE inline DeviceComplex moved_local(const Harmonics<far_order>& local,
+                                                   const Harmonics<far_order>& regular, int l, int m) {
+  DeviceComplex sum{0, 0};
+  for (int j = l; j <= far_order; ++j) {
+    const int rest = j - l;
+    for (int k = m - rest; k <= m + rest; ++k)
+      sum.add_product(regular.at(rest, k - m).conjugate(), local.at(j, k));
+  }
+  return sum;
 }
 
 /// One multipole about another middle. regular: the harmonics at the way to it.

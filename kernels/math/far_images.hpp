@@ -46,8 +46,12 @@ struct BoxMoments : LowMoments {
   }
 };
 
-/// BoxMoments in whole numbers of a mass so small that 2^60 of it are more than the box has. No moment is
-/// larger than that mass, so nothing leaves the range, and sums have the same bits in any order.
+/// BoxMoments in whole numbers of a mass of which the box has at most 2^60: sums have the same bits in any
+/// order.
+///
+/// R_lm is at most r^l / sqrt((l - m)! (l + m)!), and r below 1. So multipoles are taken times the power of
+/// two next to that root, which lets no sum leave the range and keeps the digits of high orders, which the
+/// sums over images multiply by as much. Places and masses must be finite.
 template <int order>
 struct WholeMoments {
   static constexpr int low = 5, size = low + 2 * Harmonics<order>::size;
@@ -55,6 +59,12 @@ struct WholeMoments {
 
   /// How many of that mass are in a unit. bound: at least the mass of the box.
   static double per_mass(double bound) { return std::ldexp(1.0, 60) / (bound > 0 ? bound : 1); }
+  GROVE_HOST_DEVICE static double weight(int l, int m) {
+    double product = 1;
+    for (int k = 2; k <= l - m; ++k) product *= k;
+    for (int k = 2; k <= l + m; ++k) product *= k;
+    return std::ldexp(1.0, std::ilogb(product) / 2);
+  }
   GROVE_HOST_DEVICE static std::int64_t whole(double value, double per_mass) {
     return static_cast<std::int64_t>(std::rint(value * per_mass));
   }
@@ -64,51 +74,52 @@ struct WholeMoments {
   }
 
   void add(const BoxMoments<order>& moments, double per_mass) {
-    std::int64_t* next = of;
-    for (int axis = 0; axis < 3; ++axis) *next++ += whole(moments.first[axis], per_mass);
-    *next++ += whole(moments.mass, per_mass);
-    *next++ += whole(moments.second, per_mass);
-    for (const DeviceComplex& multipole : moments.multipoles.of) {
-      *next++ += whole(multipole.re, per_mass);
-      *next++ += whole(multipole.im, per_mass);
-    }
+    for (int axis = 0; axis < 3; ++axis) of[axis] += whole(moments.first[axis], per_mass);
+    of[3] += whole(moments.mass, per_mass);
+    of[4] += whole(moments.second, per_mass);
+    for (int l = 0; l <= order; ++l)
+      for (int m = 0; m <= l; ++m) {
+        of[place(l, m)] += whole(moments.multipoles(l, m).re, weight(l, m) * per_mass);
+        of[place(l, m) + 1] += whole(moments.multipoles(l, m).im, weight(l, m) * per_mass);
+      }
   }
   BoxMoments<order> moments(double per_mass) const {
-    const std::int64_t* next = of;
-    const auto take = [&] { return static_cast<double>(*next++) / per_mass; };
+    const auto value = [&](int i, double per) { return static_cast<double>(of[i]) / per; };
     BoxMoments<order> result;
-    for (int axis = 0; axis < 3; ++axis) result.first[axis] = take();
-    result.mass = take();
-    result.second = take();
-    for (DeviceComplex& multipole : result.multipoles.of) {
-      multipole.re = take();
-      multipole.im = take();
-    }
+    for (int axis = 0; axis < 3; ++axis) result.first[axis] = value(axis, per_mass);
+    result.mass = value(3, per_mass);
+    result.second = value(4, per_mass);
+    for (int l = 0; l <= order; ++l)
+      for (int m = 0; m <= l; ++m)
+        result.multipoles(l, m) = {value(place(l, m), weight(l, m) * per_mass),
+                                   value(place(l, m) + 1, weight(l, m) * per_mass)};
     return result;
   }
 };
 
 /// The force at a place, for a mass of 1.
-struct FarForce {
-  Vec3d acceleration;
-  double potential;
+template <class T>
+struct ExpandedForce {
+  Vec3<T> acceleration;
+  T potential;
 };
+using FarForce = ExpandedForce<double>;
 
 /// That of the potential - sum_jk R*_jk(x) L_jk.
-template <int order>
-GROVE_HOST_DEVICE FarForce local_force(const Harmonics<order>& local, const Vec3d& x) {
-  double sum = 0, along_z = 0;
-  DeviceComplex across{0, 0}, sectoral{1, 0};
+template <int order, class T>
+GROVE_HOST_DEVICE ExpandedForce<T> local_force(const Harmonics<order, T>& local, const Vec3<T>& x) {
+  T sum = 0, along_z = 0;
+  BasicComplex<T> across{0, 0}, sectoral{1, 0};
   GROVE_UNROLL
   for (int m = 0; m <= order; ++m) {
     if (m > 0) sectoral = next_sectoral(m, sectoral, x);
-    const double weight = m == 0 ? 1 : 2;  // those of -m are the same
-    visit_regular_harmonics<order>(m, sectoral, x, [&](int l, const DeviceComplex& r) {
-      const DeviceComplex mirrored = r.conjugate();
+    const T weight = m == 0 ? 1 : 2;  // those of -m are the same
+    visit_regular_harmonics<order>(m, sectoral, x, [&](int l, const BasicComplex<T>& r) {
+      const BasicComplex<T> mirrored = r.conjugate();
       sum += weight * (mirrored * local(l, m)).re;
       if (l == order) return;
       along_z += weight * (mirrored * local(l + 1, m)).re;
-      const DeviceComplex up = mirrored * local(l + 1, m + 1);
+      const BasicComplex<T> up = mirrored * local(l + 1, m + 1);
       across += m == 0 ? up : up - (mirrored * local(l + 1, m - 1)).conjugate();
     });
   }
@@ -130,12 +141,14 @@ struct FarField {
 
   /// Cost: some 2000 operations (order 12), 0.3 microseconds of a core.
   GROVE_HOST_DEVICE FarForce at(const Vec3d& x) const {
-    const FarForce expanded = local_force(local, x);
+    const FarForce expanded = local_force(local, x), rest = but_for_expansion(x);
+    return {expanded.acceleration + rest.acceleration, expanded.potential + rest.potential};
+  }
+  GROVE_HOST_DEVICE FarForce but_for_expansion(const Vec3d& x) const {
     constexpr double third = 4.1887902047863910;  // 4 pi / 3
     const Vec3d from_centre = mass * x - first;
     const double squares = mass * norm2(x) - 2 * dot(x, first) + second;
-    return {expanded.acceleration + third * from_centre,
-            near_images_constant * mass - 0.5 * third * squares + expanded.potential};
+    return {third * from_centre, near_images_constant * mass - 0.5 * third * squares};
   }
 
   /// The potential at a point mass of its periodic images, 2.8373 (Wigner's constant), and the sum of

@@ -153,6 +153,15 @@ class LocalSums {
   LaneComplex sums_[FarHarmonics::size] = {};
 };
 
+/// Adds the expansion of far images to one about this place of the box.
+FarHarmonics with_images(FarHarmonics local, const FarField<far_order>& far, const Vec3d& middle) {
+  Harmonics<far_order> regular;
+  for (int m = 0; m <= far_order; ++m) find_regular(m, middle, regular);
+  for (int l = 0; l <= far_cells_order; ++l)
+    for (int m = 0; m <= l; ++m) local(l, m) += moved_local(far.local, regular, l, m);
+  return local;
+}
+
 }  // namespace
 
 std::vector<FarMoments> leaf_moments(const Particles& particles, std::span<const Count> leaf_begin,
@@ -190,13 +199,14 @@ void add_far_cells(const FarTree& tree, const FarField<far_order>& far, const Fa
       });
     }
     if (!all_known) lacking.store(leaf, std::memory_order_relaxed);
-    const FarHarmonics local = sums.sum();
+    const FarHarmonics local = with_images(sums.sum(), far, units.place(target.middle));
     for (; i < end; ++i) {
       if (particles.rung[i] < first_active) continue;
       const Vec3d& p = particles.position[i];
-      const FarForce cells = local_force(local, places.place(p)), images = far.at(units.place(p));
-      const DirectForce force =
-          units.force(FarForce{cells.acceleration + images.acceleration, cells.potential + images.potential});
+      const FarForce expanded = local_force(local, places.place(p)),
+                     rest = far.but_for_expansion(units.place(p));
+      const DirectForce force = units.force(
+          FarForce{expanded.acceleration + rest.acceleration, expanded.potential + rest.potential});
       particles.acceleration[i] = (particles.acceleration[i].as<double>() + force.acceleration).as<float>();
       particles.potential[i] = static_cast<float>(particles.potential[i] + force.potential);
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <random>
 #include <vector>
 
@@ -109,6 +110,88 @@ Sums sums_at(const FarLeaves& box, std::size_t target) {
 /// 2^-24 of a float, and some room for sums of doubles.
 constexpr double rounding = 1e-7;
 
+/// The expansion of far images about a place.
+Harmonics<far_order> images_about(const FarField<far_order>& far, const Vec3d& middle) {
+  Harmonics<far_order> regular, local;
+  for (int m = 0; m <= far_order; ++m) find_regular(m, middle, regular);
+  for (int l = 0; l <= far_order; ++l)
+    for (int m = 0; m <= l; ++m) local(l, m) = moved_local(far.local, regular, l, m);
+  return local;
+}
+
+/// A bound of the terms from an order on, at a distance from its middle: harmonics R_lm are at most r^l / l!,
+/// and gradients are three of those of one order less, one of which is counted twice.
+FarForce terms_from(int first, const Harmonics<far_order>& local, double r) {
+  FarForce bound{{0, 0, 0}, 0};
+  for (int l = first; l <= far_order; ++l)
+    for (int m = 0; m <= l; ++m) {
+      const double size = (m == 0 ? 1 : 2) * std::hypot(local(l, m).re, local(l, m).im);
+      bound.acceleration.x += 4 * size * std::pow(r, l - 1) / std::tgamma(l);
+      bound.potential += size * std::pow(r, l) / std::tgamma(l + 1);
+    }
+  return bound;
+}
+
+/// To all orders the expansion about another place is the same polynomial.
+TEST(FarCells, have_the_far_images_about_their_leaf) {
+  const FarLeaves box = in_far_leaves(clustered_box(300), 400);
+  const FarField<far_order> far = far_field(direct_moments(box));
+  for (const Vec3d& middle : {Vec3d{0, 0, 0}, Vec3d{0.2, -0.3, 0.1}, Vec3d{-0.45, 0.4, 0.45}}) {
+    const Harmonics<far_order> moved = images_about(far, middle);
+    for (const Vec3d& s : {Vec3d{0, 0, 0}, Vec3d{0.05, 0.02, -0.04}, Vec3d{-0.1, 0.3, 0.2}}) {
+      const FarForce expected = local_force(far.local, middle + s), found = local_force(moved, s);
+      // Each term of either is a sum of fewer than 1000 products.
+      const double r = norm(middle) + norm(s);
+      const FarForce terms = terms_from(1, far.local, r);
+      EXPECT_LT(norm(found.acceleration - expected.acceleration), 1000 * 0x1p-53 * terms.acceleration.x);
+      EXPECT_NEAR(found.potential, expected.potential,
+                  1000 * 0x1p-53 * (terms.potential + std::abs(far.local(0, 0).re)));
+    }
+  }
+}
+
+/// Rounding of pieces to whole numbers is half of one each, that of sums of doubles 2^-53 of them or less for
+/// each particle; R_lm is at most 1 / WholeMoments::weight().
+template <int order>
+void expect_whole_moments() {
+  constexpr std::size_t pieces = 512;
+  const Particles all = random_box(8 * pieces);
+  const FarUnits units(periodic_parameters(1e-3));
+  double mass = 0;
+  for (const double m : all.mass) mass += m;
+  const double per_mass = WholeMoments<order>::per_mass(1.5 * mass);
+  WholeMoments<order> sums, reversed;
+  BoxMoments<order> direct;
+  const auto piece = [&](std::size_t number) {
+    BoxMoments<order> moments;
+    for (std::size_t i = 8 * number; i < 8 * (number + 1); ++i)
+      moments.add(all.mass[i], units.place(all.position[i]));
+    return moments;
+  };
+  for (std::size_t number = 0; number < pieces; ++number) {
+    sums.add(piece(number), per_mass);
+    reversed.add(piece(pieces - 1 - number), per_mass);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) direct.add(all.mass[i], units.place(all.position[i]));
+  const BoxMoments<order> found = sums.moments(per_mass);
+  const double error = pieces / 2. / per_mass + static_cast<double>(all.size()) * 0x1p-53 * mass;
+  for (int l = 0; l <= order; ++l)
+    for (int m = 0; m <= l; ++m) {
+      const double least = error / WholeMoments<order>::weight(l, m);
+      EXPECT_NEAR(found.multipoles(l, m).re, direct.multipoles(l, m).re, least) << l << " " << m;
+      EXPECT_NEAR(found.multipoles(l, m).im, direct.multipoles(l, m).im, least) << l << " " << m;
+    }
+  EXPECT_NEAR(found.mass, direct.mass, error);
+  EXPECT_NEAR(found.second, direct.second, error);
+  EXPECT_LT(norm(found.first - direct.first), 2 * error);
+  EXPECT_TRUE(std::equal(std::begin(sums.of), std::end(sums.of), std::begin(reversed.of)));
+}
+
+TEST(FarImages, have_moments_whose_order_of_sums_does_not_matter) {
+  expect_whole_moments<far_moments>();
+  expect_whole_moments<audit_far_moments>();
+}
+
 void expect_sums(const Particles& all, std::size_t most) {
   FarLeaves box = in_far_leaves(all, most);
   add_to(box);
@@ -117,13 +200,19 @@ void expect_sums(const Particles& all, std::size_t most) {
   double distant = 0;
   for (std::size_t i = 0; i < all.size(); i += all.size() / 100) {
     const Sums sums = sums_at(box, i);
-    const DirectForce far_force = units.force(far, box.particles.position[i]);
+    const Vec3d& p = box.particles.position[i];
+    const Ball& leaf = box.leaves[box.leaf_of(i)];
+    const DirectForce far_force = units.force(far, p);
+    const DirectForce left_out =
+        units.force(terms_from(far_cells_order + 1, images_about(far, units.place(leaf.middle)),
+                               norm(p - leaf.middle) / box.gravity.images.edge));
     const Vec3d expected = sums.beyond.acceleration + far_force.acceleration;
     EXPECT_LT(norm(box.particles.acceleration[i].as<double>() - expected),
-              sums.bound.acceleration.x + rounding * norm(expected));
+              sums.bound.acceleration.x + left_out.acceleration.x + rounding * norm(expected));
     const double potential = sums.beyond.potential + far_force.potential;
     EXPECT_NEAR(box.particles.potential[i], potential,
-                sums.bound.potential + rounding * (std::abs(far_force.potential) + std::abs(potential)));
+                sums.bound.potential + left_out.potential +
+                    rounding * (std::abs(far_force.potential) + std::abs(potential)));
     distant += sums.beyond.potential;
   }
   EXPECT_LT(distant, 0);

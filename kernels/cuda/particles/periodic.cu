@@ -18,10 +18,10 @@ struct WholeSums {
   double per_mass;
   WholeMoments<order>* sums;
 
-  __device__ void add(int place, double value) const {
+  __device__ void add(int place, double value, double weight = 1) const {
     static_assert(sizeof(unsigned long long) == sizeof(std::int64_t));
     atomicAdd(reinterpret_cast<unsigned long long*>(sums->of + place),
-              static_cast<unsigned long long>(WholeMoments<order>::whole(value, per_mass)));
+              static_cast<unsigned long long>(WholeMoments<order>::whole(value, weight * per_mass)));
   }
 };
 
@@ -47,8 +47,9 @@ __global__ void __launch_bounds__(32 * (order + 2))
   const std::uint64_t first = begin[blockIdx.x], end = begin[blockIdx.x + 1];
   if (threadIdx.y > order) return sum_low(units, position, mass, first, end, sums);
   sum_column_of_warp<order>(units, position, mass, first, end, [&](int l, int m, const DeviceComplex& sum) {
-    sums.add(WholeMoments<order>::place(l, m), sum.re);
-    sums.add(WholeMoments<order>::place(l, m) + 1, sum.im);
+    const double weight = WholeMoments<order>::weight(l, m);
+    sums.add(WholeMoments<order>::place(l, m), sum.re, weight);
+    sums.add(WholeMoments<order>::place(l, m) + 1, sum.im, weight);
   });
 }
 

@@ -1,6 +1,7 @@
 #include "kernels/cuda/trees/far_cells.hpp"
 
 #include <stdexcept>
+#include <type_traits>
 
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
@@ -120,6 +121,11 @@ constexpr int table_row = sources_of_batch + 1;
 struct FarMemory {
   DeviceComplex moments[FarHarmonics::size * table_row], irregular[FarHarmonics::size * table_row];
   FarHarmonics local;
+  Harmonics<far_order> images, regular;
+  /// The terms of both but for the first, in powers of the ball's radius and in units of the box's mass: in
+  /// single precision, as the forces are.
+  Harmonics<far_cells_order, float> expansion;
+  double first_term;
   /// Cells to be asked, the next one last. Those of a depth are 64 at most, and 32 if there are deeper ones:
   /// this is enough for a depth of 125.
   std::uint32_t stack[4096];
@@ -203,10 +209,21 @@ __device__ void stage_far(const DeviceFarTree& tree, const BallPlaces& places, i
   if (warp >= 3 && warp < 7) put_column(13 - warp);
 }
 
-/// One row of an expansion, or two; second: -1 for none. By one warp, whose lanes have a source each.
-template <int first, int second>
-__device__ void expand_far_rows(const DeviceFarTree& tree, const BallPlaces& places, const Ball& target,
-                                int warp, FarMemory& memory) {
+/// Rows of an expansion, as they are shared out so that no warp has much more to do than others: warp w has
+/// row w, and one of those behind them.
+template <int warp>
+struct FarRows {
+  static constexpr int first = warp, second = warp + warps;
+  static constexpr bool are_two = second <= far_cells_order;
+};
+/// The most harmonics of a warp's rows.
+constexpr int most_of_rows = far_cells_order + 1 + (far_cells_order - warps + 1);
+static_assert(FarRows<warps - 1>::first + 1 <= most_of_rows && far_cells_order < 2 * warps);
+
+/// Adds what a source does to a warp's rows; every lane has a source of its own.
+template <int warp>
+__device__ void add_far_rows(const FarMemory& memory, DeviceComplex (&sum)[most_of_rows]) {
+  using Rows = FarRows<warp>;
   const int lane = lane_index();
   const auto moment = [&](int l, int m) {
     return memory.moments[FarHarmonics::index(l, m) * table_row + lane];
@@ -214,39 +231,36 @@ __device__ void expand_far_rows(const DeviceFarTree& tree, const BallPlaces& pla
   const auto table = [&](int l, int m) {
     return memory.irregular[FarHarmonics::index(l, m) * table_row + lane];
   };
-  DeviceComplex sum[first + 1], more[second + 2];
-  for (;;) {
-    if (warp == 0) descend_far(tree, target, memory);
-    __barrier_sync(0);  // of all warps, wherever they are in this file
-    const int count = memory.waiting < sources_of_batch ? memory.waiting : sources_of_batch;
-    if (count == 0) break;
-    stage_far(tree, places, warp, count, memory);
-    __barrier_sync(0);
-    if (lane < count) {
-      add_local_row<first>(moment, table, sum);
-      if constexpr (second >= 0) add_local_row<second>(moment, table, more);
-    }
-    __barrier_sync(0);
-    if (warp == 0) {
-      memory.sources[lane] = memory.sources[sources_of_batch + lane];
-      if (lane == 0) memory.waiting -= count;
-      __syncwarp();
-    }
-  }
-  GROVE_UNROLL
-  for (int k = 0; k <= first; ++k) {
-    const DeviceComplex all{warp_sum(sum[k].re), warp_sum(sum[k].im)};
-    if (lane == 0) memory.local(first, k) = all;
-  }
-  GROVE_UNROLL
-  for (int k = 0; k <= second; ++k) {
-    const DeviceComplex all{warp_sum(more[k].re), warp_sum(more[k].im)};
-    if (lane == 0) memory.local(second, k) = all;
-  }
+  add_local_row<Rows::first>(moment, table, sum);
+  if constexpr (Rows::are_two) add_local_row<Rows::second>(moment, table, sum + Rows::first + 1);
 }
 
-/// The expansion about the middle of a leaf's ball, by all warps of a block. They share its rows so that none
-/// has much more to do than others.
+/// Sums them over the lanes.
+template <int warp>
+__device__ void unite_far_rows(const DeviceComplex (&sum)[most_of_rows], FarMemory& memory) {
+  using Rows = FarRows<warp>;
+  const auto unite = [&](int j, const DeviceComplex* of_row) {
+    GROVE_UNROLL
+    for (int k = 0; k <= j; ++k) {
+      const DeviceComplex all{warp_sum(of_row[k].re), warp_sum(of_row[k].im)};
+      if (lane_index() == 0) memory.local(j, k) = all;
+    }
+  };
+  unite(Rows::first, sum);
+  if constexpr (Rows::are_two) unite(Rows::second, sum + Rows::first + 1);
+}
+
+/// take(std::integral_constant<int, warp>).
+template <int number = 0, class Take>
+__device__ void with_warp(int warp, const Take& take) {
+  if (warp == number)
+    take(std::integral_constant<int, number>{});
+  else if constexpr (number + 1 < warps)
+    with_warp<number + 1>(warp, take);
+}
+
+/// The expansion about the middle of a leaf's ball, by all warps of a block. Warps go through code of their
+/// own in their rows alone: more would not fit the instruction caches.
 __device__ void expand_far(const DeviceFarTree& tree, const Ball& target, FarMemory& memory) {
   if (threadIdx.x == 0) {
     memory.stacked = tree.images.count();
@@ -256,24 +270,47 @@ __device__ void expand_far(const DeviceFarTree& tree, const Ball& target, FarMem
     memory.stack[tree.images.count() - 1 - static_cast<int>(threadIdx.x)] = threadIdx.x;
   __syncthreads();
   const BallPlaces places(target, tree.images);
-  switch (threadIdx.x / 32) {
-    case 0:
-      return expand_far_rows<0, 8>(tree, places, target, 0, memory);
-    case 1:
-      return expand_far_rows<1, 9>(tree, places, target, 1, memory);
-    case 2:
-      return expand_far_rows<2, 10>(tree, places, target, 2, memory);
-    case 3:
-      return expand_far_rows<3, -1>(tree, places, target, 3, memory);
-    case 4:
-      return expand_far_rows<4, -1>(tree, places, target, 4, memory);
-    case 5:
-      return expand_far_rows<5, -1>(tree, places, target, 5, memory);
-    case 6:
-      return expand_far_rows<6, -1>(tree, places, target, 6, memory);
-    case 7:
-      return expand_far_rows<7, -1>(tree, places, target, 7, memory);
+  const int warp = static_cast<int>(threadIdx.x / 32), lane = lane_index();
+  DeviceComplex sum[most_of_rows];
+  for (;;) {
+    if (warp == 0) descend_far(tree, target, memory);
+    __syncthreads();
+    const int count = memory.waiting < sources_of_batch ? memory.waiting : sources_of_batch;
+    if (count == 0) break;
+    stage_far(tree, places, warp, count, memory);
+    __syncthreads();
+    if (lane < count) with_warp(warp, [&](auto number) { add_far_rows<number>(memory, sum); });
+    __syncthreads();
+    if (warp == 0) {
+      memory.sources[lane] = memory.sources[sources_of_batch + lane];
+      if (lane == 0) memory.waiting -= count;
+      __syncwarp();
+    }
   }
+  with_warp(warp, [&](auto number) { unite_far_rows<number>(sum, memory); });
+}
+
+/// Adds the expansion of far images to that of cells, by all threads of a block. middle: of the ball, in the
+/// box; radius: its, in edges; mass: not 0.
+__device__ void add_images(const FarField<far_order>& far, const Vec3d& middle, double radius, double mass,
+                           FarMemory& memory) {
+  const auto i = static_cast<int>(threadIdx.x);
+  static_assert(Harmonics<far_order>::size <= threads);
+  if (i < Harmonics<far_order>::size) memory.images.of[i] = far.local.of[i];
+  if (i <= far_order) find_regular(i, middle, memory.regular);
+  __syncthreads();
+  if (i < FarHarmonics::size) {
+    const int l = degree_of(i), m = i - FarHarmonics::index(l, 0);
+    DeviceComplex term = memory.local.of[i] + moved_local(memory.images, memory.regular, l, m);
+    if (i == 0) {
+      memory.first_term = term.re;
+      term = {0, 0};
+    }
+    term = (1 / mass) * term;
+    for (int power = 0; power < l; ++power) term = radius * term;
+    memory.expansion.of[i] = {static_cast<float>(term.re), static_cast<float>(term.im)};
+  }
+  __syncthreads();
 }
 
 /// A block per leaf.
@@ -290,17 +327,18 @@ __global__ void __launch_bounds__(threads, 2) add_far_to_leaves(const __grid_con
   const Ball target = targets.leaves[blockIdx.x];
   expand_far(work.tree, target, memory);
   const BallPlaces places(target, work.tree.images);
-  for (std::uint64_t base = begin; base < end; base += threads) {
-    const std::uint64_t i = base + threadIdx.x;
-    const bool is_here = i < end && targets.rung[i] >= work.first_active;
-    FarForce images{};
-    if (is_here) images = work.far.at(work.units.place(targets.position[i]));
-    __syncthreads();  // else the compiler mixes the terms of both expansions, for which there are not enough
-                      // registers
-    if (!is_here) continue;
-    const FarForce cells = local_force(memory.local, places.place(targets.position[i]));
-    const DirectForce force = work.units.force(
-        FarForce{cells.acceleration + images.acceleration, cells.potential + images.potential});
+  // In a ball without a radius all places are its middle, and any radius will do.
+  const double own = target.radius * places.per_length, radius = own > 0x1p-33 ? own : 0x1p-33,
+               mass = work.far.mass > 0 ? work.far.mass : 1;
+  add_images(work.far, work.units.place(target.middle), radius, mass, memory);
+  for (std::uint64_t i = begin + threadIdx.x; i < end; i += threads) {
+    if (targets.rung[i] < work.first_active) continue;
+    const Vec3f place = (places.place(targets.position[i]) * (1 / radius)).as<float>();
+    const ExpandedForce<float> expanded = local_force(memory.expansion, place);
+    const FarForce rest = work.far.but_for_expansion(work.units.place(targets.position[i]));
+    const DirectForce force =
+        work.units.force(FarForce{expanded.acceleration.as<double>() * (mass / radius) + rest.acceleration,
+                                  expanded.potential * mass - memory.first_term + rest.potential});
     targets.acceleration[i] = (targets.acceleration[i].as<double>() + force.acceleration).as<float>();
     targets.potential[i] = static_cast<float>(targets.potential[i] + force.potential);
   }
