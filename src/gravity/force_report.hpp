@@ -22,6 +22,7 @@ struct EvaluationPlan {
   /// True: the trees that TreeRenewal takes are cut anew. Only of bisections.
   bool renews = false;
   int first_active = 0;  ///< the rung (Particles::rung) from which on particles get forces
+  Count active = 0;      ///< how many these are on all ranks; only read if first_active > 0
   /// True: the critical separation of least cost is looked for behind the walk, if groups may be split and
   /// the parameters set none. Cost: some 15 walks of all particles.
   bool tunes_groups = false;

@@ -1,6 +1,7 @@
 #include "gravity/gravity.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -17,7 +18,7 @@ namespace {
 /// = |a| L^2 / (G M). Then errors of accelerations are as delta^(3/4) h^(-1/4): 0.4 times that in the 99th
 /// percentile, from z = 49 (h = 0.03 in 100 Mpc) to 0 (h = 2.6) within a third (docs/cosmology.md). Nodes of
 /// a lattice err alike, so that their errors add up to more: h^(2/5) in place of h^(1/3) makes delta smaller
-/// where h is small. Then errors are some 2 delta there, and 3 to 4 delta in steps with far_cells_growth().
+/// where h is small. Then errors are some 2 delta there, and 3 to 4 delta in steps with far_delta().
 /// Masses are taken to be equal; where they are not it is smaller than need be.
 double periodic_delta(const GravityParameters& gravity, const GravityStorage::Sums& sums) {
   const double mass = sums.largest_mass * static_cast<double>(sums.particles);
@@ -26,15 +27,18 @@ double periodic_delta(const GravityParameters& gravity, const GravityStorage::Su
   return std::min(gravity.delta, std::pow(6 * gravity.delta, 4. / 3) * std::pow(homogeneity, 0.4));
 }
 
-/// By how much that delta grows where cells far off act through expansions.
+/// That delta where cells far off act through expansions.
 ///
 /// These err less than the nodes that would act in their place: 1.8 times the delta gives the same errors.
 /// The more particles there are, the smaller is the part of a force that walks sum, and with it what they
 /// err: the 99th percentile of errors at z = 49, which is as delta^(3/4), falls by a half from 32^3 particles
 /// to 256^3. This makes up for most of that: `high` has less room than `standard` (docs/cosmology.md).
-double far_cells_growth(Count particles) {
+/// Near the largest delta, where matter is uneven, nothing is left to be made up for: it is not raised above
+/// half of that.
+double far_delta(double delta, double most, Count particles) {
   constexpr double few = 32 * 32 * 32;
-  return 1.8 * std::pow(std::max(1., static_cast<double>(particles) / few), 0.1);
+  const double growth = 1.8 * std::pow(std::max(1., static_cast<double>(particles) / few), 0.1);
+  return std::max(delta, std::min(most / 2, delta * growth));
 }
 
 }  // namespace
@@ -50,7 +54,7 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
     const auto timer = timers.time("moments");
     setup_ = agree_on_setup(domain);
   }
-  now_ = plan.first_active == 0 ? with_far_cells(setup_) : setup_;
+  now_ = expands_far(plan) ? with_far_cells(setup_) : setup_;
   ForceReport report;
   report.particles = setup_.particles;
   report.median_acceleration = setup_.median_acceleration;
@@ -142,20 +146,31 @@ GravitySetup Gravity::agree_on_setup(const Domain& domain) const {
   check_range([&] { return storage_.farthest(); }, parameters_, units, domain.box.edge, setup.particles,
               sums.largest_mass > 0);
   setup.walk = {setup.stands_in ? parameters_.first_evaluation() : parameters_, units};
-  if (!parameters_.images.are_open() && parameters_.criterion == Criterion::acceleration && !setup.stands_in)
-    setup.walk.gravity.delta = comm_.broadcast(periodic_delta(parameters_, sums));  // libraries may differ
+  setup.far_delta = setup.walk.gravity.delta;
+  if (!parameters_.images.are_open() && parameters_.criterion == Criterion::acceleration &&
+      !setup.stands_in) {
+    const double delta = periodic_delta(parameters_, sums);
+    const std::array<double, 2> deltas =
+        comm_.broadcast(std::array<double, 2>{delta, far_delta(delta, parameters_.delta, setup.particles)});
+    setup.walk.gravity.delta = deltas[0];  // the master's: powers differ between libraries
+    setup.far_delta = deltas[1];
+  }
   return setup;
 }
 
-/// The setup of a walk in a periodic box in which cells far off act through expansions. Collective.
+/// True if cells far off act through expansions. That costs a leaf the same however many of its particles are
+/// active, which is more than walks save where few are.
+bool Gravity::expands_far(const EvaluationPlan& plan) const {
+  constexpr Count least_part = 4;
+  return parameters_.expands_far() &&
+         (plan.first_active == 0 || least_part * plan.active >= setup_.particles);
+}
+
 GravitySetup Gravity::with_far_cells(GravitySetup setup) const {
   GravityParameters& gravity = setup.walk.gravity;
-  if (!parameters_.expands_far()) return setup;
   const double softening = *std::max_element(gravity.softening.begin(), gravity.softening.end());
   gravity.images.least_ball = least_ball_of(spline_radius_over_softening * softening);
-  if (gravity.criterion == Criterion::acceleration)
-    gravity.delta =
-        comm_.broadcast(std::min(parameters_.delta, gravity.delta * far_cells_growth(setup.particles)));
+  gravity.delta = setup.far_delta;
   return setup;
 }
 

@@ -53,7 +53,8 @@ class Gravity {
   ///
   /// domain (in): the decomposition of just the particles that are stored, which may have moved since.
   /// timers: adds to build, sort, moments, let, walk, tune, advance, and wait, for slower ranks. Collective;
-  /// where only some particles are active, in 2 calls of MPI and messages to ranks in reach.
+  /// where only some particles are active, in 2 calls of MPI, 3 in a periodic box, and messages to ranks in
+  /// reach.
   /// InputError on all ranks if single precision cannot hold the forces or the separations
   /// (gravity/resolution.hpp). Cost: O(N/P log N), and messages for a surface of the rank's part of space.
   ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers);
@@ -71,6 +72,7 @@ class Gravity {
 
  private:
   GravitySetup agree_on_setup(const Domain& domain) const;
+  bool expands_far(const EvaluationPlan& plan) const;
   GravitySetup with_far_cells(GravitySetup setup) const;
   bool walk(const Domain& domain, const EvaluationPlan& plan, Selections selections,
             std::exception_ptr& fault, ForceReport& report, PhaseTimers& timers);

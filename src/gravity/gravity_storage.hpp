@@ -24,6 +24,7 @@ namespace grove {
 struct GravitySetup {
   WalkSetup walk;
   Count particles = 0;
+  double far_delta = 0;           ///< the delta of walks beside which far cells act through expansions
   float median_acceleration = 0;  ///< of |a_old|
   bool stands_in = false;         ///< the forces are to stand in for those of a criterion that needs |a_old|
 };

@@ -10,7 +10,8 @@ namespace grove {
 void TreeExchange::publish(const Own& own, int first_active, Selections selections, PhaseTimers& timers) {
   std::vector<CoverNotice> mine;
   tables_ = {};
-  now_ = &of_rung_[first_active];
+  const int kind = LetKeeping::kind_of(first_active, own.setup.walk.gravity.images.expands_far());
+  now_ = &of_kind_[kind];
   bool has_told = false;
   {
     const auto timer = timers.time("let");
@@ -21,7 +22,7 @@ void TreeExchange::publish(const Own& own, int first_active, Selections selectio
     for (std::int32_t i = 0; i < own.forest.leaves(); ++i) roots.push_back(own.forest.root(i));
     top_.begin(known_.cells, own.domain.first_leaf[static_cast<std::size_t>(comm_.rank())], roots, walk.units,
                rule, walk.gravity.images.least_ball);
-    keeps_ = keeping_.begin(first_active, wish_of(selections, own.setup));
+    keeps_ = keeping_.begin(kind, wish_of(selections, own.setup));
     if (!keeps_) now_->told.reset();
     has_told = now_->told.has_value();
     const ToldTargets::Now groups{own.forest,
@@ -47,7 +48,7 @@ void TreeExchange::publish(const Own& own, int first_active, Selections selectio
                         keeps_ ? keeping_.room() / 2 : 0.F, comm_.rank(), own.setup.walk.gravity.images);
     send_targets(own.forest);
   }
-  if (const auto freed = keeping_.end(is_kept_)) of_rung_.erase(*freed);
+  if (const auto freed = keeping_.end(is_kept_)) of_kind_.erase(*freed);
   tables_[TableBytes::cells] = bytes_of(known_.pruned, known_.cover);
   tables_[TableBytes::runs] = bytes_of(known_.first_cover);
   tables_[TableBytes::notices] = bytes_of(all, wanted_);
@@ -237,7 +238,7 @@ void TreeExchange::end_walk() {
 
 void TreeExchange::forget() {
   keeping_.forget();
-  of_rung_.clear();
+  of_kind_.clear();
   now_ = nullptr;
 }
 

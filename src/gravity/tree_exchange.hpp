@@ -69,8 +69,8 @@ class TreeExchange {
     Wanted wanted;
     bool holds;  ///< what was told of its targets before
   };
-  /// The exchanges for walks from one rung on.
-  struct OfRung {
+  /// The exchanges for walks of one kind (LetKeeping::kind_of()).
+  struct OfKind {
     std::optional<ToldTargets> told;  ///< if the others are of selections with room
     std::optional<Reach> reach;
     std::vector<Selection> sent;  ///< by rank of reach->out()
@@ -93,14 +93,14 @@ class TreeExchange {
   const Communicator& comm_;
   LetKeeping keeping_;
   int least_routed_ = 32;
-  std::map<int, OfRung> of_rung_;
+  std::map<int, OfKind> of_kind_;
   TopMoments top_;
   KnownCells known_;
   TableBytes tables_;
   std::vector<SourceTree> trees_;  ///< of the own leaves and of those that were imported
 
   // During a walk.
-  OfRung* now_ = nullptr;                    ///< from its rung on
+  OfKind* now_ = nullptr;                    ///< of its kind
   bool keeps_ = false;                       ///< it is to have room, or has
   bool is_kept_ = false;                     ///< only values travel
   std::vector<Wanted> wanted_;               ///< by cover

@@ -7,21 +7,21 @@ namespace grove {
 
 /// When selections of locally essential trees are kept from one walk to the next. All ranks decide alike.
 ///
-/// It pays if trees keep their shape for long. The first walks from some rung on through new trees get
+/// It pays if trees keep their shape for long. The first walks of a kind (kind_of()) through new trees get
 /// what they open. Then, or at once if the trees before have lived that long, ranks select with room for
 /// drift. Walks after that get the values of the same cells, nodes and particles alone: nobody says what he
 /// wants, and all lengths are known. If active groups have left what was told of them, all ranks select anew,
 /// with more room where that was. What nodes have grown beyond, walks find (OpensPruned), and then ranks
-/// exchange exactly what walks open. Selections of three rungs at most are kept, the deepest ones, which most
-/// steps are of.
+/// exchange exactly what walks open. Selections of three kinds at most are kept, those from the deepest rungs
+/// on, which most steps are of.
 class LetKeeping {
  public:
   struct Rule {
     /// For the drift of particles, over the size of groups (ToldTargets). Less than zero, in tests: too
     /// little.
     float room = 0.125F;
-    /// From some rung on, through trees of one shape. What is selected with room is half as much again, so a
-    /// few walks are not worth it. Twice as many each time that selections of a rung are given up, as too
+    /// Of a kind, through trees of one shape. What is selected with room is half as much again, so a
+    /// few walks are not worth it. Twice as many each time that selections of a kind are given up, as too
     /// many groups leave their room.
     int least_walks = 4;
   };
@@ -38,31 +38,36 @@ class LetKeeping {
   const Counts& counts() const { return counts_; }
 
   enum class Wish { keep, exact, again };  ///< again: after a walk with kept selections lacked something
-  /// Begins an exchange for walks from a rung on. Returns whether selections are to have room for drift.
-  bool begin(int first_active, Wish wish);
-  /// Ends the exchange. is_kept: values alone have travelled. Returns a rung whose selections are to be
+  /// Walks from some rung on that leave far cells of a periodic box out, or not: such ones need other parts
+  /// of trees. The deeper the rung, the larger.
+  static constexpr int kind_of(int first_active, bool expands_far) {
+    return 2 * first_active + (expands_far ? 1 : 0);
+  }
+  /// Begins an exchange for walks of a kind. Returns whether selections are to have room for drift.
+  bool begin(int kind, Wish wish);
+  /// Ends the exchange. is_kept: values alone have travelled. Returns a kind whose selections are to be
   /// freed.
   std::optional<int> end(bool is_kept);
   /// The trees have other shapes or owners from now on.
   void forget();
 
  private:
-  struct OfRung {
+  struct OfKind {
     int walks = 0;              ///< since trees were new
     int renewed = 0, used = 0;  ///< selections since
     bool is_given_up = false;
     bool has_room = false;  ///< selections are kept
   };
-  bool may_keep(int first_active) const;
-  void give_up(int first_active);
+  bool may_keep(int kind) const;
+  void give_up(int kind);
 
   Rule rule_;
   Counts counts_;
-  std::map<int, OfRung> of_rung_;
-  std::map<int, int> walks_before_;  ///< from each rung on, through the trees before
-  std::map<int, int> least_walks_;   ///< from each rung on that selections were given up of
-  int first_active_ = 0;
-  OfRung* now_ = nullptr;
+  std::map<int, OfKind> of_kind_;
+  std::map<int, int> walks_before_;  ///< of each kind, through the trees before
+  std::map<int, int> least_walks_;   ///< of each kind that selections were given up of
+  int kind_ = 0;
+  OfKind* now_ = nullptr;
   bool keeps_ = false;
 };
 

@@ -203,6 +203,7 @@ void Simulation::step() {
                    .follows_cuts = is_new,
                    .renews = renews,
                    .first_active = clock_.first_active(),
+                   .active = active(),
                    .tunes_groups = tunes_groups,
                    .closes = [this](JointReduction& joint, bool is_finite) { end_step(joint, is_finite); }});
   ++steps_done_;

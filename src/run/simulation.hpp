@@ -122,6 +122,7 @@ class Simulation {
   UpdatePlan planned(const RungCounts& particles, const BlockClock& clock, int deepest);
   UpdatePlan plan_update(int deepest, bool has_strays);
   void carry_out(const UpdatePlan& plan);
+  Count active() const;
   bool renews(const TreeTuning::Choice& choice) const;
   std::optional<StepSeconds> measured() const;
   void decompose(double lead);

@@ -52,16 +52,21 @@ void Simulation::carry_out(const UpdatePlan& plan) {
     leaves_moved_ = leaf_moves_.move(*backend_, domain_, longest_steps(), timers_);
 }
 
+/// How many particles the step under way is of.
+Count Simulation::active() const {
+  const RungCounts& particles = rung_costs_.particles;
+  return std::accumulate(particles.begin() + clock_.first_active(), particles.end(), Count{0});
+}
+
 /// True if trees of active leaves are cut anew. The published rule of rebuilds has refits alone between them;
 /// new trees that do not lead are as good.
 bool Simulation::renews(const TreeTuning::Choice& choice) const {
   const RungCounts& particles = rung_costs_.particles;
-  const Count all = std::accumulate(particles.begin(), particles.end(), Count{0}),
-              active = std::accumulate(particles.begin() + clock_.first_active(), particles.end(), Count{0});
+  const Count all = std::accumulate(particles.begin(), particles.end(), Count{0});
   const GravityParameters& gravity = parameters_.gravity;
   const bool are_fresh = choice.update == TreeUpdate::redecompose && choice.lead == 0;
   return gravity.self_gravity && !gravity.is_direct(all) && follows_from_counts(gravity.tree) &&
-         !tuning_.rule().above && !are_fresh && TreeRenewal::is_for(all, active, domain_.cells[0].leaves);
+         !tuning_.rule().above && !are_fresh && TreeRenewal::is_for(all, active(), domain_.cells[0].leaves);
 }
 
 /// Seconds of the step on the slowest rank, if tree updates are judged by measured time.

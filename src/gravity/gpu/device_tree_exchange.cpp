@@ -29,7 +29,7 @@ std::vector<Count> by_rank(int ranks, std::span<const Reach::Part> parts, const 
 
 void DeviceTreeExchange::forget_selections() {
   keeping_.forget();
-  of_rung_.clear();
+  of_kind_.clear();
   now_ = &exact_;
 }
 
@@ -60,9 +60,10 @@ DeviceTreeExchange::Said DeviceTreeExchange::publish(const Own& own, int first_a
   bool has_told = false;
   {
     const auto timer = timers.time("let");
-    keeps_ = comm_.size() > 1 && keeping_.begin(first_active, wish_of(selections, own.setup));
-    if (!keeps_) of_rung_.erase(first_active);
-    now_ = keeps_ ? &of_rung_[first_active] : &exact_;
+    const int kind = LetKeeping::kind_of(first_active, walk.gravity.images.expands_far());
+    keeps_ = comm_.size() > 1 && keeping_.begin(kind, wish_of(selections, own.setup));
+    if (!keeps_) of_kind_.erase(kind);
+    now_ = keeps_ ? &of_kind_[kind] : &exact_;
     has_told = now_->told && now_->selection;
     mine = notices_or_none(own, first_active, rule, said);
     far_covers_.clear();
@@ -76,7 +77,7 @@ DeviceTreeExchange::Said DeviceTreeExchange::publish(const Own& own, int first_a
   is_kept_ =
       has_told && std::all_of(all.begin(), all.end(), [](const auto& cover) { return cover.lacking == 0; });
   if (!is_kept_) find_reach(own, all);
-  if (const auto freed = keeping_.end(is_kept_)) of_rung_.erase(*freed);
+  if (const auto freed = keeping_.end(is_kept_)) of_kind_.erase(*freed);
   tables_ = {};
   tables_[TableBytes::cells] = bytes_of(known_.pruned, known_.cover, table_.cells, table_.covers);
   tables_[TableBytes::runs] = bytes_of(known_.first_cover);

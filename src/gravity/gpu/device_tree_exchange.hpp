@@ -77,8 +77,8 @@ class DeviceTreeExchange {
   TableBytes tables() const { return tables_; }
 
  private:
-  /// The exchanges for walks from one rung on.
-  struct OfRung {
+  /// The exchanges for walks of one kind (LetKeeping::kind_of()).
+  struct OfKind {
     std::optional<cuda::DeviceTop> top;
     std::optional<cuda::ToldTargets> told;  ///< if the others are of selections with room
     std::optional<Reach> reach;
@@ -114,12 +114,12 @@ class DeviceTreeExchange {
   LetKeeping keeping_;
   KnownCells known_;  ///< where there are other ranks
   TopTable table_;
-  std::map<int, OfRung> of_rung_;  ///< whose selections are kept
-  OfRung exact_;                   ///< for the others
+  std::map<int, OfKind> of_kind_;  ///< whose selections are kept
+  OfKind exact_;                   ///< for the others
   TableBytes tables_;
 
   // During a walk.
-  OfRung* now_ = &exact_;                  ///< from its rung on
+  OfKind* now_ = &exact_;                  ///< of its kind
   bool keeps_ = false;                     ///< it is to have room, or has
   bool is_kept_ = false;                   ///< only values travel
   cuda::DeviceArray<LeafNotice> notices_;  ///< of the own leaves

@@ -14,7 +14,7 @@ namespace {
 template <std::size_t N>
 using Offsets = std::array<std::size_t, N>;
 
-static_assert(checkpoint_format == 15);
+static_assert(checkpoint_format == 16);
 
 using R = RunState;
 static_assert(sizeof(R) == 7272 && sizeof(Conservation) == 120 && sizeof(EnergyBalance) == 56);
@@ -52,8 +52,8 @@ static_assert(Offsets<14>{offsetof(F, particles), offsetof(F, active), offsetof(
                           offsetof(F, critical_separation)} ==
               Offsets<14>{0, 8, 16, 344, 672, 680, 728, 736, 752, 776, 784, 792, 796, 800});
 
-static_assert(sizeof(BlockClock::State) == 16 && sizeof(Frame) == 56 && sizeof(GravityState) == 192 &&
-              sizeof(GravitySetup) == 184 && sizeof(WalkSetup) == 168 && sizeof(DomainHead) == 144 &&
+static_assert(sizeof(BlockClock::State) == 16 && sizeof(Frame) == 56 && sizeof(GravityState) == 200 &&
+              sizeof(GravitySetup) == 192 && sizeof(WalkSetup) == 168 && sizeof(DomainHead) == 144 &&
               sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
 
 }  // namespace
