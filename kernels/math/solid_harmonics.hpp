@@ -1,14 +1,25 @@
 #pragma once
 
+#include <type_traits>
+
 #include "base/host_device.hpp"
 #include "base/vec3.hpp"
 
 namespace grove {
 
-/// A complex number that devices know, too.
+/// A number, or a vector in which all are it.
+template <class T>
+GROVE_HOST_DEVICE constexpr T number(double value) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return static_cast<T>(value);
+  else
+    return value - T{};
+}
+
+/// A complex number that devices know, too, or a vector of them.
 template <class T>
 struct BasicComplex {
-  T re = 0, im = 0;
+  T re{}, im{};
 
   GROVE_HOST_DEVICE BasicComplex& operator+=(const BasicComplex& o) {
     re += o.re;
@@ -56,7 +67,7 @@ struct Harmonics {
 /// R_mm of visit_regular_harmonics() from R_(m-1)(m-1), m > 0. R_00 is 1.
 template <class T>
 GROVE_HOST_DEVICE BasicComplex<T> next_sectoral(int m, const BasicComplex<T>& sectoral, const Vec3<T>& r) {
-  return static_cast<T>(0.5 / m) * (sectoral * BasicComplex<T>{r.x, r.y});
+  return number<T>(0.5 / m) * (sectoral * BasicComplex<T>{r.x, r.y});
 }
 
 /// Regular solid harmonics R_lm = r^l P_lm(cos theta) e^(i m phi) / (l + m)!, without the phase of Condon and
@@ -67,12 +78,12 @@ template <int order, class T, typename Visit>
 GROVE_HOST_DEVICE void visit_regular_harmonics(int m, const BasicComplex<T>& sectoral, const Vec3<T>& r,
                                                const Visit& visit) {
   const T r2 = norm2(r);
-  BasicComplex<T> below{0, 0}, here = sectoral;
+  BasicComplex<T> below{}, here = sectoral;
   GROVE_UNROLL
   for (int l = m; l <= order; ++l) {
     visit(l, here);
-    const auto scale = static_cast<T>(1.0 / ((l + 1 + m) * (l + 1 - m)));
-    const BasicComplex<T> above = (scale * static_cast<T>(2 * l + 1) * r.z) * here - (scale * r2) * below;
+    const T scale = number<T>(1.0 / ((l + 1 + m) * (l + 1 - m)));
+    const BasicComplex<T> above = (scale * number<T>(2 * l + 1) * r.z) * here - (scale * r2) * below;
     below = here;
     here = above;
   }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "gravity/leaf_multipoles.hpp"
 #include "kernels/kokkos/host_loop.hpp"
 #include "kernels/math/lanes.hpp"
 
@@ -169,10 +170,9 @@ std::vector<FarMoments> leaf_moments(const Particles& particles, std::span<const
   std::vector<FarMoments> result(leaves.size());
   host_loop("Grove::gravity::moments of leaves", leaves.size(), [&](std::size_t leaf) {
     const BallPlaces places(leaves[leaf], images);
-    BoxMoments<far_moments> moments;
-    const auto end = static_cast<std::size_t>(leaf_begin[leaf + 1]);
-    for (auto i = static_cast<std::size_t>(leaf_begin[leaf]); i < end; ++i)
-      moments.add(particles.mass[i], places.place(particles.position[i]));
+    const auto moments = moments_of<far_moments>(particles, static_cast<std::size_t>(leaf_begin[leaf]),
+                                                 static_cast<std::size_t>(leaf_begin[leaf + 1]),
+                                                 [&](const Vec3d& p) { return places.place(p); });
     result[leaf] = {moments.multipoles, moments.second};
   });
   return result;

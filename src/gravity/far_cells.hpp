@@ -26,7 +26,7 @@ struct FarTree {
 };
 
 /// The moments of own leaves, from their particles in order. leaf_begin: the first particle of each, length
-/// leaves + 1. Cost: 0.15 microseconds of a core for each particle.
+/// leaves + 1. Cost: a pass over the particles (moments_of()).
 std::vector<FarMoments> leaf_moments(const Particles& particles, std::span<const Count> leaf_begin,
                                      std::span<const Ball> leaves, const Images& images);
 

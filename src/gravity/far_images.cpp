@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "gravity/leaf_multipoles.hpp"
 #include "kernels/kokkos/host_loop.hpp"
 
 namespace grove {
@@ -13,9 +14,9 @@ BoxMoments<order> box_moments(const Communicator& comm, const Particles& particl
                               std::span<const Count> leaf_begin, const FarUnits& units, double bound) {
   std::vector<BoxMoments<order>> leaves(leaf_begin.empty() ? 0 : leaf_begin.size() - 1);
   host_loop("Grove::gravity::box moments", leaves.size(), [&](std::size_t leaf) {
-    const auto end = static_cast<std::size_t>(leaf_begin[leaf + 1]);
-    for (auto i = static_cast<std::size_t>(leaf_begin[leaf]); i < end; ++i)
-      leaves[leaf].add(particles.mass[i], units.place(particles.position[i]));
+    leaves[leaf] = moments_of<order>(particles, static_cast<std::size_t>(leaf_begin[leaf]),
+                                     static_cast<std::size_t>(leaf_begin[leaf + 1]),
+                                     [&](const Vec3d& p) { return units.place(p); });
   });
   const double per_mass = WholeMoments<order>::per_mass(bound);
   WholeMoments<order> all;
