@@ -33,6 +33,17 @@ struct LowMoments {
 template <int order>
 struct BoxMoments : LowMoments {
   Harmonics<order> multipoles{};
+
+  void add(double m, const Vec3d& y) {
+    const Vec3d back{-y.x, -y.y, -y.z};
+    DeviceComplex sectoral{m, 0};
+    for (int column = 0; column <= order; ++column) {
+      if (column > 0) sectoral = next_sectoral(column, sectoral, back);
+      visit_regular_harmonics<order>(column, sectoral, back,
+                                     [&](int l, const DeviceComplex& r) { multipoles(l, column) += r; });
+    }
+    LowMoments::add(m, y);
+  }
 };
 
 /// BoxMoments in whole numbers of a mass of which the box has at most 2^60: sums have the same bits in any

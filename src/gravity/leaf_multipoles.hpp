@@ -26,7 +26,7 @@ BoxMoments<order> moments_of(const Particles& particles, std::size_t begin, std:
     for (std::size_t lane = 0; lane < count; ++lane) {
       const Vec3d p = place(particles.position[first + lane]);
       mass[lane] = particles.mass[first + lane];
-      moments.add(mass[lane], p);
+      moments.LowMoments::add(mass[lane], p);
       x[lane] = -p.x, y[lane] = -p.y, z[lane] = -p.z;
     }
     const auto load = [](const double* from) {

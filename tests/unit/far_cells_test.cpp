@@ -14,23 +14,11 @@
 namespace grove {
 namespace {
 
-template <int order>
-void add_particle(double mass, const Vec3d& y, BoxMoments<order>& moments) {
-  const Vec3d back{-y.x, -y.y, -y.z};
-  DeviceComplex sectoral{mass, 0};
-  for (int m = 0; m <= order; ++m) {
-    if (m > 0) sectoral = next_sectoral(m, sectoral, back);
-    visit_regular_harmonics<order>(m, sectoral, back,
-                                   [&](int l, const DeviceComplex& r) { moments.multipoles(l, m) += r; });
-  }
-  moments.add(mass, y);
-}
-
 BoxMoments<far_moments> direct_moments(const FarLeaves& box) {
   BoxMoments<far_moments> moments;
   const FarUnits units(box.gravity);
   for (std::size_t i = 0; i < box.particles.size(); ++i)
-    add_particle(box.particles.mass[i], units.place(box.particles.position[i]), moments);
+    moments.add(box.particles.mass[i], units.place(box.particles.position[i]));
   return moments;
 }
 
@@ -177,15 +165,14 @@ void expect_whole_moments() {
   const auto piece = [&](std::size_t number) {
     BoxMoments<order> moments;
     for (std::size_t i = 8 * number; i < 8 * (number + 1); ++i)
-      add_particle(all.mass[i], units.place(all.position[i]), moments);
+      moments.add(all.mass[i], units.place(all.position[i]));
     return moments;
   };
   for (std::size_t number = 0; number < pieces; ++number) {
     sums.add(piece(number), per_mass);
     reversed.add(piece(pieces - 1 - number), per_mass);
   }
-  for (std::size_t i = 0; i < all.size(); ++i)
-    add_particle(all.mass[i], units.place(all.position[i]), direct);
+  for (std::size_t i = 0; i < all.size(); ++i) direct.add(all.mass[i], units.place(all.position[i]));
   const BoxMoments<order> found = sums.moments(per_mass);
   const double error = pieces / 2. / per_mass + static_cast<double>(all.size()) * 0x1p-53 * mass;
   for (int l = 0; l <= order; ++l)
