@@ -68,7 +68,7 @@ struct WholeMoments {
   GROVE_HOST_DEVICE static std::int64_t whole(double value, double per_mass) {
     return static_cast<std::int64_t>(std::rint(value * per_mass));
   }
-  /// Where the real part of a multipole is; the imaginary one follows.
+  /// The index of a multipole's real part; its imaginary part is the next.
   GROVE_HOST_DEVICE static constexpr int place(int l, int m) {
     return low + 2 * Harmonics<order>::index(l, m);
   }

@@ -20,9 +20,9 @@ class LetKeeping {
     /// For the drift of particles, over the size of groups (ToldTargets). Less than zero, in tests: too
     /// little.
     float room = 0.125F;
-    /// Of a kind, through trees of one shape. What is selected with room is half as much again, so a
-    /// few walks are not worth it. Twice as many each time that selections of a kind are given up, as too
-    /// many groups leave their room.
+    /// Selections with room are kept from this many walks of a kind through trees of one shape on. They are
+    /// half as large again, so a few walks are not worth it. The number doubles each time that selections of
+    /// a kind are given up, as too many groups leave their room.
     int least_walks = 4;
   };
   /// From the next exchange on. The same on all ranks.
