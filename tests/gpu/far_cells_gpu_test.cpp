@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gravity/far_field.hpp"
+#include "kernels/cuda/particles/periodic.hpp"
 #include "kernels/cuda/trees/far_cells.hpp"
 #include "particles/gpu/device_particles.hpp"
 #include "support/far_leaves.hpp"
@@ -76,6 +77,58 @@ struct DeviceLeaves {
 };
 
 class FarCellsOnGpu : public testing::GpuRanks {};
+
+template <int order>
+WholeMoments<order> moments_on_gpu(const Particles& particles, const FarUnits& units, double per_mass,
+                                   const std::vector<Count>& leaf_begin) {
+  const DeviceParticles device(particles);
+  return cuda::sum_box_moments<order>(units, device.values(fields::position), device.values(fields::mass),
+                                      cuda::LeafPieces(leaf_begin), per_mass);
+}
+
+/// Terms are at most m / WholeMoments::weight(). Places, powers and recurrences round some 3 l times in each,
+/// sums of a lane's 128 particles at most as if half of them were rounded as the whole sum is. The host's sum
+/// rounds once a particle.
+template <int order>
+void expect_moments_of_host(double rounding) {
+  const Particles all = clustered_box(20000);
+  const FarUnits units(periodic_parameters(1e-3));
+  BoxMoments<order> direct;
+  for (std::size_t i = 0; i < all.size(); ++i) direct.add(all.mass[i], units.place(all.position[i]));
+  const double exact = 0x1p-53 * static_cast<double>(all.size()) * direct.mass;
+  const double per_mass = WholeMoments<order>::per_mass(1.5 * direct.mass);
+  const std::vector<Count> leaves{0, 0, 1, 100, 9000, 20000};
+  const BoxMoments<order> found = moments_on_gpu<order>(all, units, per_mass, leaves).moments(per_mass);
+  for (int l = 0; l <= order; ++l)
+    for (int m = 0; m <= l; ++m) {
+      const double bound =
+          (rounding * direct.mass * (3 * order + 64) + exact) / WholeMoments<order>::weight(l, m);
+      EXPECT_NEAR(found.multipoles(l, m).re, direct.multipoles(l, m).re, bound) << l << " " << m;
+      EXPECT_NEAR(found.multipoles(l, m).im, direct.multipoles(l, m).im, bound) << l << " " << m;
+    }
+  EXPECT_NEAR(found.mass, direct.mass, exact);
+  EXPECT_NEAR(found.second, direct.second, exact);
+  for (int axis = 0; axis < 3; ++axis) EXPECT_NEAR(found.first[axis], direct.first[axis], exact);
+}
+
+TEST_F(FarCellsOnGpu, have_a_box_with_the_moments_of_the_host) {
+  expect_moments_of_host<far_moments>(0x1p-24);
+  expect_moments_of_host<audit_far_moments>(0x1p-53);
+}
+
+TEST_F(FarCellsOnGpu, have_a_box_whose_moments_are_the_same_bits_in_any_parts) {
+  const Particles all = clustered_box(20000);
+  const FarUnits units(periodic_parameters(1e-3));
+  const double per_mass = WholeMoments<far_moments>::per_mass(2);
+  const WholeMoments<far_moments> whole =
+      moments_on_gpu<far_moments>(all, units, per_mass, {0, 100, 9000, 9000, 20000});
+  WholeMoments<far_moments> parts = moments_on_gpu<far_moments>(all, units, per_mass, {0, 100});
+  for (const std::vector<Count>& leaves : {std::vector<Count>{9000, 20000}, {100, 9000}}) {
+    const WholeMoments<far_moments> part = moments_on_gpu<far_moments>(all, units, per_mass, leaves);
+    for (int i = 0; i < WholeMoments<far_moments>::size; ++i) parts.of[i] += part.of[i];
+  }
+  for (int i = 0; i < WholeMoments<far_moments>::size; ++i) EXPECT_EQ(parts.of[i], whole.of[i]) << i;
+}
 
 /// Both are sums in another order, of terms that are at most m (2 r)^l / l!, r the radius of the ball.
 TEST_F(FarCellsOnGpu, have_the_moments_of_the_host) {

@@ -50,6 +50,24 @@ struct Kind {
   LocalTreeKind tree;
 };
 
+class KeptLetsOfBoxesOnGpu : public GpuRanks {};
+
+/// Selections for walks with far cells and for such without are kept apart.
+TEST_F(KeptLetsOfBoxesOnGpu, are_right_where_far_cells_act_in_some_steps) {
+  const Communicator alone(MPI_COMM_SELF);
+  for (const Criterion criterion : {Criterion::acceleration, Criterion::opening_radius}) {
+    GravityParameters parameters = periodic_parameters(1e-3);
+    parameters.criterion = criterion;
+    const auto evolve = [&](const Communicator& comm) {
+      const SharedDomain shared = share_out(comm, make_box_with_rungs(), 64);
+      const DeviceExchange exchange(comm, comm.size() > 1 && devices_.shared, std::nullopt);
+      Forces forces(comm, exchange, parameters, shared.particles);
+      return evolve_far_cells(comm, shared.domain, forces);
+    };
+    expect_right_far_cells(comm_, evolve(comm_), evolve(alone));
+  }
+}
+
 class KeptLetsOnGpu : public GpuRanks, public ::testing::WithParamInterface<Kind> {
  protected:
   Outcome evolve(const Communicator& comm, double drift, LetKeeping::Rule keeping) const {

@@ -108,6 +108,21 @@ TEST_P(KeptLets, are_dropped_where_trees_are_renewed) {
   EXPECT_GT(evolve(comm_, parameters_, 1e-6, always, rarely, rung).exchanges.kept, 0);
 }
 
+/// Selections for walks with far cells and for such without are kept apart.
+TEST(KeptLetsOfBoxes, are_right_where_far_cells_act_in_some_steps) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  for (const Criterion criterion : {Criterion::acceleration, Criterion::opening_radius}) {
+    GravityParameters parameters = periodic_parameters(1e-3);
+    parameters.criterion = criterion;
+    const auto evolve = [&](const Communicator& ranks) {
+      SharedDomain shared = share_out(ranks, make_box_with_rungs(), 64);
+      Forces forces(ranks, parameters, shared.particles);
+      return evolve_far_cells(ranks, shared.domain, forces);
+    };
+    expect_right_far_cells(comm, evolve(comm), evolve(alone));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, KeptLets,
                          ::testing::Values(Kind{Criterion::acceleration, WalkKind::groups},
                                            Kind{Criterion::opening_edge, WalkKind::groups},

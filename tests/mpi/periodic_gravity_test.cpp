@@ -57,51 +57,6 @@ TEST_P(PeriodicVariants, have_the_same_bits_on_any_number_of_ranks) {
 INSTANTIATE_TEST_SUITE_P(Gravity, PeriodicVariants, testing::ValuesIn(variants()),
                          [](const auto& tried) { return std::string(tried.param.name); });
 
-/// Block steps of many particles have far cells, those of few walk them: with the same bits on any number of
-/// ranks where one comes after the other, and parts of trees are kept from those before.
-TEST(PeriodicGravity, has_far_cells_in_block_steps_of_many_particles) {
-  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
-  const Particles all = clustered_box(3000);
-  struct Outcome {
-    std::vector<std::uint64_t> hashes;
-    int kept;
-  };
-  const auto evolve = [&](const Communicator& ranks, const GravityParameters& parameters) {
-    SharedDomain shared = share_out(ranks, all, 64);
-    Particles& particles = shared.particles;
-    HostForces forces(ranks, parameters, particles);
-    forces.storage.exchange().keeping().set_rule({0.125F, 1});
-    Outcome outcome;
-    const auto step = [&](Count active) {
-      forces.evaluate(shared.domain, {.grows = false, .first_active = 1, .active = active});
-      outcome.hashes.push_back(force_hash(ranks, particles));
-    };
-    for (int i = 0; i < 3; ++i) forces.evaluate(shared.domain);
-    for (int number = 0; number < 12; ++number) {
-      const std::uint64_t one_in = number % 4 < 2 ? 2 : 50;
-      Count active = 0;
-      for (std::size_t i = 0; i < particles.size(); ++i) {
-        particles.rung[i] = particles.id[i] % one_in == 0 ? 1 : 0;
-        active += particles.rung[i];
-        const auto phase = static_cast<double>(particles.id[i] % 1000);
-        particles.position[i] += Vec3d{std::sin(phase), std::cos(phase), 0} * (1e-4 * box_edge);
-      }
-      step(ranks.sum(active));
-    }
-    step(all.size());  // though few are: far cells act
-    outcome.kept = forces.storage.exchange().keeping().counts().kept;
-    return outcome;
-  };
-  for (const Criterion criterion : {Criterion::acceleration, Criterion::opening_radius}) {
-    GravityParameters parameters = periodic_parameters(1e-3);
-    parameters.criterion = criterion;
-    const Outcome found = evolve(comm, parameters), expected = evolve(alone, parameters);
-    EXPECT_EQ(found.hashes, expected.hashes);
-    EXPECT_GT(found.kept, comm.size() > 1 ? 0 : -1);
-    EXPECT_NE(expected.hashes[11], expected.hashes[12]);
-  }
-}
-
 /// A box that is one leaf acts on itself through its images.
 TEST(PeriodicGravity, holds_in_a_single_leaf_and_for_one_particle) {
   const Communicator alone(MPI_COMM_SELF);

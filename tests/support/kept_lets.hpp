@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <random>
@@ -16,6 +17,7 @@
 #include "kernels/math/opening.hpp"
 #include "let/let_keeping.hpp"
 #include "particles/particles.hpp"
+#include "support/periodic_boxes.hpp"
 #include "support/shared_domain.hpp"
 
 /// Steps of a hierarchy through trees that are kept, in which selections of trees for other ranks may be.
@@ -106,6 +108,45 @@ inline GravityParameters kept_lets_parameters(Criterion criterion, WalkKind walk
   parameters.walk = walk;
   parameters.softening.fill(0.01);
   return parameters;
+}
+
+/// A box whose rung 1 has half of the particles, which move to and fro.
+inline Particles make_box_with_rungs() {
+  Particles particles = clustered_box(3000);
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    const auto phase = static_cast<double>(particles.id[i] % 1000);
+    particles.velocity[i] = Vec3d{std::sin(phase), std::cos(phase), 0} * box_edge;
+    particles.rung[i] = particles.id[i] % 2;
+  }
+  return particles;
+}
+
+/// Steps of rung 1 of that box, which are taken for steps of many particles, which have far cells, and for
+/// such of few, which have none, two of each kind in turn. domain: of the box, whose particles the forces
+/// have.
+template <class Forces>
+Outcome evolve_far_cells(const Communicator& comm, const Domain& domain, Forces& forces) {
+  forces.keeping().set_rule(always);
+  Outcome outcome;
+  const auto walk = [&](Count active) {
+    forces.evaluate(domain, {.grows = false, .first_active = 1, .active = active});
+    outcome.hashes.push_back(force_hash(comm, forces.particles()));
+  };
+  for (int i = 0; i < 3; ++i) forces.evaluate(domain, {});
+  for (int number = 0; number < 12; ++number) {
+    forces.drift(1e-4);
+    walk(number % 4 < 2 ? 1500 : 1);
+  }
+  walk(1500);
+  outcome.exchanges = forces.keeping().counts();
+  return outcome;
+}
+
+inline void expect_right_far_cells(const Communicator& comm, const Outcome& outcome,
+                                   const Outcome& expected) {
+  EXPECT_EQ(outcome.hashes, expected.hashes);
+  EXPECT_GT(outcome.exchanges.kept, comm.size() > 1 ? 0 : -1);
+  EXPECT_NE(expected.hashes[11], expected.hashes[12]) << "the same places, but for far cells";
 }
 
 /// The outcome is what one rank computes, which exchanges nothing.

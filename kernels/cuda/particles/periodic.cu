@@ -23,34 +23,61 @@ struct WholeSums {
     atomicAdd(reinterpret_cast<unsigned long long*>(sums->of + place),
               static_cast<unsigned long long>(WholeMoments<order>::whole(value, weight * per_mass)));
   }
+  /// Of the multipole of l and m.
+  __device__ void add(int l, int m, const DeviceComplex& sum) const {
+    const int place = WholeMoments<order>::place(l, m);
+    const double weight = WholeMoments<order>::weight(l, m);
+    add(place, sum.re, weight);
+    add(place + 1, sum.im, weight);
+  }
+  /// All but multipoles: what the lanes of a warp have.
+  __device__ void add_of_warp(const LowMoments& low) const {
+    const Vec3d first{warp_sum(low.first.x), warp_sum(low.first.y), warp_sum(low.first.z)};
+    const double mass = warp_sum(low.mass), second = warp_sum(low.second);
+    if (lane_index() != 0) return;
+    for (int axis = 0; axis < 3; ++axis) add(axis, first[axis]);
+    add(3, mass);
+    add(4, second);
+  }
 };
 
-/// All but the multipoles, by one warp.
+/// A block per piece, and a warp of it (threadIdx.y) for each m. Multipoles are summed in single precision,
+/// in fractions of the mass of which WholeMoments have 2^60.
 template <int order>
-__device__ void sum_low(const FarUnits& units, const Vec3d* position, const double* mass, std::uint64_t begin,
-                        std::uint64_t end, const WholeSums<order>& sums) {
-  LowMoments own;
-  for (std::uint64_t i = begin + threadIdx.x; i < end; i += 32) own.add(mass[i], units.place(position[i]));
-  const Vec3d first{warp_sum(own.first.x), warp_sum(own.first.y), warp_sum(own.first.z)};
-  const double all = warp_sum(own.mass), second = warp_sum(own.second);
-  if (threadIdx.x != 0) return;
-  for (int axis = 0; axis < 3; ++axis) sums.add(axis, first[axis]);
-  sums.add(3, all);
-  sums.add(4, second);
-}
-
-/// A block per piece, and a warp of it (threadIdx.y) for each m and for what is no multipole.
-template <int order>
-__global__ void __launch_bounds__(32 * (order + 2))
+__global__ void __launch_bounds__(32 * (order + 1))
     sum_moments(const FarUnits units, const Vec3d* position, const double* mass, const std::uint64_t* begin,
                 const WholeSums<order> sums) {
+  extern __shared__ SummedParticle<float> staged[];
   const std::uint64_t first = begin[blockIdx.x], end = begin[blockIdx.x + 1];
-  if (threadIdx.y > order) return sum_low(units, position, mass, first, end, sums);
-  sum_column_of_warp<order>(units, position, mass, first, end, [&](int l, int m, const DeviceComplex& sum) {
-    const double weight = WholeMoments<order>::weight(l, m);
-    sums.add(WholeMoments<order>::place(l, m), sum.re, weight);
-    sums.add(WholeMoments<order>::place(l, m) + 1, sum.im, weight);
-  });
+  const double fraction = sums.per_mass * 0x1p-60;
+  LowMoments low;
+  for (std::uint64_t i = first + 32 * threadIdx.y + threadIdx.x; i < end; i += 32 * (order + 1)) {
+    const Vec3d y = units.place(position[i]);
+    low.add(mass[i], y);
+    staged[i - first] = {(-y).as<float>(), static_cast<float>(mass[i] * fraction)};
+  }
+  sums.add_of_warp(low);
+  __syncthreads();
+  sum_column_of_warp<float, order>(
+      [&](std::uint64_t i) { return staged[i]; }, 0, end - first,
+      [&](int l, int m, const DeviceComplex& sum) { sums.add(l, m, (1 / fraction) * sum); });
+}
+
+/// The same in double precision, for audits.
+template <int order>
+__global__ void __launch_bounds__(32 * (order + 1))
+    sum_moments_exactly(const FarUnits units, const Vec3d* position, const double* mass,
+                        const std::uint64_t* begin, const WholeSums<order> sums) {
+  const std::uint64_t first = begin[blockIdx.x], end = begin[blockIdx.x + 1];
+  LowMoments low;
+  for (std::uint64_t i = first + 32 * threadIdx.y + threadIdx.x; i < end; i += 32 * (order + 1))
+    low.add(mass[i], units.place(position[i]));
+  sums.add_of_warp(low);
+  sum_column_of_warp<double, order>(
+      [&](std::uint64_t i) {
+        return SummedParticle<double>{-units.place(position[i]), mass[i]};
+      },
+      first, end, [&](int l, int m, const DeviceComplex& sum) { sums.add(l, m, sum); });
 }
 
 __global__ void __launch_bounds__(threads)
@@ -79,8 +106,15 @@ WholeMoments<order> sum_box_moments(const FarUnits& units, const Vec3d* position
   if (pieces.count == 0) return result;
   DeviceArray<WholeMoments<order>> sums(1);
   sums.clear();
-  sum_moments<order><<<pieces.count, dim3(32, order + 2)>>>(units, position, mass, pieces.begin.data(),
-                                                            WholeSums<order>{per_mass, sums.data()});
+  const dim3 block(32, order + 1);
+  const WholeSums<order> to{per_mass, sums.data()};
+  if constexpr (order == audit_far_moments) {
+    sum_moments_exactly<order><<<pieces.count, block>>>(units, position, mass, pieces.begin.data(), to);
+  } else {
+    constexpr int bytes = LeafPieces::most * sizeof(SummedParticle<float>);
+    GROVE_CUDA(cudaFuncSetAttribute(sum_moments<order>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    sum_moments<order><<<pieces.count, block, bytes>>>(units, position, mass, pieces.begin.data(), to);
+  }
   launched("Grove::cuda::sum_box_moments");
   sums.download(std::span(&result, 1));
   return result;

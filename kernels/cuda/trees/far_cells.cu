@@ -20,9 +20,11 @@ __global__ void __launch_bounds__(32 * (far_cells_order + 2))
   const BallPlaces places(leaves[leaf[blockIdx.x]], images);
   FarMoments& part = parts[blockIdx.x];
   if (threadIdx.y <= far_cells_order)
-    return sum_column_of_warp<far_cells_order>(
-        places, position, mass, first, end,
-        [&](int l, int m, const DeviceComplex& sum) { part.multipoles(l, m) = sum; });
+    return sum_column_of_warp<double, far_cells_order>(
+        [&](std::uint64_t i) {
+          return SummedParticle<double>{-places.place(position[i]), mass[i]};
+        },
+        first, end, [&](int l, int m, const DeviceComplex& sum) { part.multipoles(l, m) = sum; });
   double second = 0;
   for (std::uint64_t i = first + threadIdx.x; i < end; i += 32)
     second += mass[i] * norm2(places.place(position[i]));
