@@ -40,6 +40,11 @@ void write_time_gyr(const Attributes& attribute, const WriteOptions& options) {
   attribute("Time_GYR", options.time * options.units.cgs(dimension::time) / seconds_per_gyr);
 }
 
+/// 0: open.
+void write_box(const Attributes& attribute, const WriteOptions& options) {
+  attribute("BoxSize", options.box * (options.comoving ? options.comoving->h : 1));
+}
+
 void write_header(hid_t file, const SnapshotDescription& description, const WriteOptions& options,
                   const std::string& path) {
   const Attributes attribute(file, "Header", path);
@@ -51,7 +56,7 @@ void write_header(hid_t file, const SnapshotDescription& description, const Writ
   write_time_gyr(attribute, options);
   attribute("Redshift", options.comoving ? redshift_of(options.comoving->scale_factor) : 0.0);
   attribute("NumFilesPerSnapshot", options.files);
-  attribute("BoxSize", options.box * (options.comoving ? options.comoving->h : 1));
+  write_box(attribute, options);
   write_cosmology(attribute, options);
   write_unit_sizes(attribute, options.units);  // where AREPO has them
   for (const char* flag :
@@ -60,10 +65,10 @@ void write_header(hid_t file, const SnapshotDescription& description, const Writ
   attribute("Flag_DoublePrecision", 1);
 }
 
-/// Parameters as of GADGET-4; pynbody looks here first, and takes a box without size to be open, one of size
-/// 0 not.
+/// Parameters as of GADGET-4; where they are pynbody looks for things here alone.
 void write_parameters(hid_t file, const WriteOptions& options, const std::string& path) {
   const Attributes attribute(file, "Parameters", path);
+  write_box(attribute, options);
   write_unit_sizes(attribute, options.units);
   write_cosmology(attribute, options);
   write_time_gyr(attribute, options);

@@ -13,6 +13,7 @@
 #include "base/errors.hpp"
 #include "base/shares.hpp"
 #include "io/checksum_trailer.hpp"
+#include "io/dataset_unit.hpp"
 #include "io/file.hpp"
 #include "io/hdf5.hpp"
 #include "io/id_order.hpp"
@@ -79,18 +80,6 @@ void check_options(const WriteOptions& options, const std::string& path) {
                                    fmt::join(known, ", ")));
   if (options.files < 1)
     throw InputError(fmt::format("{}: cannot be written as {} files", path, options.files));
-}
-
-/// GADGET-4's description of a dataset: powers of its unit in scale factor, h and basic units, and its size.
-void write_unit_of(hid_t dataset, const Dimension& d, const Units& units, const ComovingScale& scale,
-                   const std::string& path) {
-  hdf5::write_attribute(dataset, "a_scaling", scale.a_power, path);
-  hdf5::write_attribute(dataset, "h_scaling", scale.h_power, path);
-  // time = length / velocity
-  hdf5::write_attribute(dataset, "length_scaling", static_cast<double>(d.length + d.time), path);
-  hdf5::write_attribute(dataset, "mass_scaling", static_cast<double>(d.mass), path);
-  hdf5::write_attribute(dataset, "velocity_scaling", static_cast<double>(-d.time), path);
-  hdf5::write_attribute(dataset, "to_cgs", units.cgs(d), path);
 }
 
 template <class T>
@@ -301,7 +290,8 @@ class SnapshotWriter {
       std::vector<hsize_t> shape{static_cast<hsize_t>(file_last - file_first)};
       if (std::is_same_v<T, Vec3d> || std::is_same_v<T, Vec3f>) shape.push_back(3);
       dataset = hdf5::create_dataset(group, name, number_type<T>(), shape, file.path);
-      write_unit_of(dataset, info.dimension, options_.units, scale_of(info), file.path);
+      const ComovingScale scale = scale_of(info);
+      write_unit_of(dataset, info.dimension, options_.units, scale.a_power, scale.h_power, file.path);
     });
     const Count from = std::clamp(file_first, first, last), to = std::clamp(file_last, first, last);
     const Count piece = piece_bytes / static_cast<Count>(sizeof(T));

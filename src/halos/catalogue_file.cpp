@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "halos/row_order.hpp"
+#include "io/dataset_unit.hpp"
 #include "io/file.hpp"
 #include "io/hdf5.hpp"
 
@@ -79,13 +80,8 @@ class CatalogueWriter {
 
  private:
   void describe(hid_t dataset, const ColumnUnit& unit) const {
-    const Dimension& d = unit.dimension;
-    hdf5::write_attribute(dataset, "a_scaling", header_.is_comoving ? unit.a_power : 0, path_);
-    hdf5::write_attribute(dataset, "h_scaling", unit.h_power * header_.h_power, path_);
-    hdf5::write_attribute(dataset, "length_scaling", static_cast<double>(d.length + d.time), path_);
-    hdf5::write_attribute(dataset, "mass_scaling", static_cast<double>(d.mass), path_);
-    hdf5::write_attribute(dataset, "velocity_scaling", static_cast<double>(-d.time), path_);
-    hdf5::write_attribute(dataset, "to_cgs", header_.units.cgs(d), path_);
+    write_unit_of(dataset, unit.dimension, header_.units, header_.is_comoving ? unit.a_power : 0,
+                  unit.h_power * header_.h_power, path_);
   }
 
   const Communicator& comm_;

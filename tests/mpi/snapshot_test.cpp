@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "io/hdf5.hpp"
 #include "support/particles.hpp"
 
 namespace grove {
@@ -78,6 +79,37 @@ TEST(Snapshot, of_expanding_space_is_comoving_as_gadget_has_it) {
   EXPECT_THROW(read_snapshot(comm, folder / "a.hdf5", {.h = 0.68}), InputError) << "another h";
   write_snapshot(comm, folder / "b.hdf5", scattered_particles(comm, n), {});
   EXPECT_THROW(read_snapshot(comm, folder / "b.hdf5", {.h = h}), InputError) << "not comoving";
+}
+
+/// What pynbody reads: the edge among the parameters, too, and EAGLE's powers beside GADGET's.
+TEST(Snapshot, of_expanding_space_tells_others_its_box_and_units) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "others");
+  const std::string path = folder / "a.hdf5";
+  const Cosmology cosmology{.omega_matter = 0.3, .omega_lambda = 0.65, .hubble = 0.07};
+  write_snapshot(comm, path, scattered_particles(comm, n),
+                 {.time = 3, .box = 40, .comoving = {{cosmology, 0.7, 0.25}}});
+  const hdf5::Handle file = hdf5::open_file(path);
+  const auto attribute = [&](hid_t object, const char* name) {
+    return hdf5::read_attribute<double>(object, name, path).at(0);
+  };
+  for (const char* name : {"Header", "Parameters"}) {
+    const hdf5::Handle group = hdf5::open_group(file, name, path);
+    EXPECT_DOUBLE_EQ(attribute(group, "BoxSize"), 0.7 * 40) << name;
+  }
+  struct Powers {
+    const char* name;
+    double of_a, of_h;
+  };
+  for (const Powers& expected :
+       {Powers{"Coordinates", 1, -1}, Powers{"Velocities", 0.5, 0}, Powers{"Masses", 0, -1}}) {
+    const hdf5::Handle dataset = hdf5::open_dataset(file, std::string("PartType1/") + expected.name, path);
+    for (const char* name : {"a_scaling", "aexp-scale-exponent"})
+      EXPECT_EQ(attribute(dataset, name), expected.of_a) << expected.name;
+    for (const char* name : {"h_scaling", "h-scale-exponent"})
+      EXPECT_EQ(attribute(dataset, name), expected.of_h) << expected.name;
+    EXPECT_EQ(attribute(dataset, "CGSConversionFactor"), attribute(dataset, "to_cgs"));
+  }
 }
 
 TEST(Snapshot, round_trip_keeps_every_bit_and_the_header) {

@@ -8,14 +8,14 @@ import h5py
 import numpy as np
 
 UNITS = {"UnitLength_in_cm": 3.085678e21, "UnitMass_in_g": 1.989e43, "UnitVelocity_in_cm_per_s": 1e5}
-# length, mass and velocity exponents, size in CGS, shape per particle, numbers
+# length, mass and velocity exponents, size in CGS, the unit in words, shape per particle, numbers
 DATASETS = {
-    "Coordinates": (1, 0, 0, 3.085678e21, (3,), "f8"),
-    "Velocities": (0, 0, 1, 1e5, (3,), "f8"),
-    "Masses": (0, 1, 0, 1.989e43, (), "f8"),
-    "ParticleIDs": (0, 0, 0, 1.0, (), "u8"),
-    "Acceleration": (-1, 0, 2, 1e10 / 3.085678e21, (3,), "f4"),
-    "Potential": (0, 0, 2, 1e10, (), "f4"),
+    "Coordinates": (1, 0, 0, 3.085678e21, "U_L^1 ", (3,), "f8"),
+    "Velocities": (0, 0, 1, 1e5, "U_V^1 ", (3,), "f8"),
+    "Masses": (0, 1, 0, 1.989e43, "U_M^1 ", (), "f8"),
+    "ParticleIDs": (0, 0, 0, 1.0, "a number", (), "u8"),
+    "Acceleration": (-1, 0, 2, 1e10 / 3.085678e21, "U_L^-1 U_V^2 ", (3,), "f4"),
+    "Potential": (0, 0, 2, 1e10, "U_V^2 ", (), "f4"),
 }
 TYPES = {1, 2, 4}
 
@@ -49,7 +49,7 @@ def check_header(header, n_files, n):
 
 
 def check_dataset(dataset, name, count):
-    length, mass, velocity, cgs, shape, numbers = DATASETS[name]
+    length, mass, velocity, cgs, units, shape, numbers = DATASETS[name]
     check(dataset.shape == (count,) + shape, f"{name} has shape {dataset.shape}")
     check(dataset.dtype == np.dtype(numbers), f"{name} has type {dataset.dtype}")
     powers = {"a_scaling": 0, "h_scaling": 0, "length_scaling": length, "mass_scaling": mass,
@@ -57,6 +57,11 @@ def check_dataset(dataset, name, count):
     for power, value in powers.items():
         check(dataset.attrs[power] == value, f"{name}: wrong {power}")
     check(np.isclose(dataset.attrs["to_cgs"], cgs, rtol=1e-14), f"{name}: wrong to_cgs")
+    # The same as EAGLE says it, and pynbody reads it.
+    check(dataset.attrs["CGSConversionFactor"] == dataset.attrs["to_cgs"], f"{name}: wrong CGSConversionFactor")
+    for eagle, gadget in (("aexp-scale-exponent", "a_scaling"), ("h-scale-exponent", "h_scaling")):
+        check(dataset.attrs[eagle] == dataset.attrs[gadget], f"{name}: wrong {eagle}")
+    check(dataset.attrs["VarDescription"].decode() == units, f"{name}: wrong VarDescription")
 
 
 def equal(found, expected, scale, rounding):
@@ -93,9 +98,8 @@ def main():
             for group in ("Units", "Header", "Parameters"):
                 for name, value in UNITS.items():
                     check(file[group].attrs[name] == value, f"wrong {group}/{name}")
-            for name in ("Time_GYR", "HubbleParam", "Omega0", "OmegaLambda"):
+            for name in ("BoxSize", "Time_GYR", "HubbleParam", "Omega0", "OmegaLambda"):
                 check(file["Parameters"].attrs[name] == file["Header"].attrs[name], f"wrong Parameters/{name}")
-            check("BoxSize" not in file["Parameters"].attrs, "a size of an open box")
             check("Config" not in file, "a hint for yt where it takes the units to be what they are")
             check_bounds(file["Grove"].attrs, n)
             constant = 6.6743e-8 * 1.989e43 / (3.085678e21 * 1e10)
