@@ -143,16 +143,19 @@ Ended Simulation::to_the_end(StopRequests* requests) {
     JointReduction alone;
     report(TreeUpdate::redecompose, alone);
   }
-  if (requests) requests->steps_go_on(expected_checkpoint_seconds());
+  if (requests) requests->steps_go_on(expected_checkpoint());
   while (!is_done()) {
     step();
     if (is_done()) break;
     const Request request = asked();
-    if (request == Request::stop) {
-      write_checkpoint();
-      return Ended::stopped;
+    if (request == Request::none) continue;
+    if (request == Request::checkpoint) {
+      const bool is_written = save(requests);
+      if (!requests || !requests->poll_stop()) continue;
+      if (is_written) return Ended::stopped;
     }
-    if (request == Request::checkpoint) save(requests);
+    write_checkpoint();
+    return Ended::stopped;
   }
   write_outputs(std::numeric_limits<double>::infinity(), since_report_);
   save(requests);  // a later time.end goes on from here
@@ -176,7 +179,7 @@ Request Simulation::asked() {
       const auto timer = since_report_.time("output");
       outputs_.write_requested(steps_done_);
     }
-    requests_->steps_go_on(expected_checkpoint_seconds());
+    requests_->steps_go_on(expected_checkpoint());
     request = requests_->poll(checkpoints_.is_due());
   }
   return request;

@@ -139,8 +139,8 @@ class Simulation {
   static TreeTuning::Rule rule_of(const Parameters& parameters, const RebuildAbove::State& above = {});
   RunState state() const;
   CheckpointSource source(const RunState& run) const;
-  void save(StopRequests* requests);
-  double expected_checkpoint_seconds() const;
+  bool save(StopRequests* requests);
+  CheckpointTime expected_checkpoint() const;
   void restore(const Checkpoint& from);
 
   const Communicator& comm_;

@@ -88,7 +88,8 @@ void Simulation::write_checkpoint() {
 }
 
 /// On the way, and at the end: the run does not fail with it. requests (optional): are told what it took.
-void Simulation::save(StopRequests* requests) {
+/// True if it was written.
+bool Simulation::save(StopRequests* requests) {
   const auto timer = since_report_.time("checkpoint");
   const Expected expected(at_most(longest_writing_seconds(forces_.particles)));
   const auto start = Clock::now();
@@ -99,13 +100,14 @@ void Simulation::save(StopRequests* requests) {
     checkpoint_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
     reports_.checkpoint_written(steps_done_);
   }
-  if (requests) requests->steps_go_on(expected_checkpoint_seconds());
+  if (requests) requests->steps_go_on(expected_checkpoint());
+  return is_written;
 }
 
 /// Until one was written, as long as hosts take that write to a slow file system, all at once.
-double Simulation::expected_checkpoint_seconds() const {
-  return checkpoint_seconds_ > 0 ? checkpoint_seconds_
-                                 : writing_seconds(forces_.particles / reports_.hosts());
+CheckpointTime Simulation::expected_checkpoint() const {
+  if (checkpoint_seconds_ > 0) return {checkpoint_seconds_, true};
+  return {writing_seconds(forces_.particles / reports_.hosts()), false};
 }
 
 }  // namespace grove

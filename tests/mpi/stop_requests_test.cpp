@@ -136,13 +136,38 @@ TEST(StopRequests, come_before_a_limit_by_what_a_checkpoint_takes) {
   const Communicator comm(MPI_COMM_WORLD);
   const TestFolder folder(comm, "stop-limit");
   StopRequests requests(comm, folder.path(), 100000);
-  requests.steps_go_on(0);
+  requests.steps_go_on({0});
   EXPECT_EQ(requests.poll(), Request::none);
-  requests.steps_go_on(60000);  // with half as much again for what varies it fits
+  requests.steps_go_on({60000});  // with half as much again for what varies it fits
   EXPECT_EQ(requests.poll(), Request::none);
-  requests.steps_go_on(70000);
+  requests.steps_go_on({70000});
   EXPECT_EQ(requests.poll(), Request::stop);
   EXPECT_EQ(requests.reason(), "limits.wall_clock");
+}
+
+TEST(StopRequests, measure_a_checkpoint_before_they_end_a_run_for_what_it_may_take) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "stop-guess");
+  StopRequests requests(comm, folder.path(), 100000);
+  requests.steps_go_on({70000, false});
+  EXPECT_EQ(requests.poll(), Request::checkpoint);
+  EXPECT_EQ(requests.reason(), "");
+  requests.steps_go_on({100, true});
+  EXPECT_FALSE(requests.poll_stop());
+  EXPECT_EQ(requests.poll(), Request::none);
+  requests.steps_go_on({70000, true});
+  EXPECT_TRUE(requests.poll_stop());
+  EXPECT_EQ(requests.reason(), "limits.wall_clock");
+}
+
+TEST(StopRequests, that_come_from_others_need_no_measure) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "stop-others");
+  StopRequests requests(comm, folder.path(), 100000);
+  requests.steps_go_on({10, false});
+  EXPECT_EQ(requests.poll(), Request::none);
+  std::raise(SIGUSR1);
+  EXPECT_EQ(requests.poll(), Request::stop);
 }
 
 TEST(StopRequests, come_before_the_end_of_a_job) {
@@ -152,9 +177,9 @@ TEST(StopRequests, come_before_the_end_of_a_job) {
   setenv("SLURM_JOB_END_TIME", std::to_string(std::time(nullptr) + 1000).c_str(), 1);
   {
     StopRequests requests(comm, folder.path(), 100000);
-    requests.steps_go_on(0);
+    requests.steps_go_on({0});
     EXPECT_EQ(requests.poll(), Request::none);
-    requests.steps_go_on(1000);
+    requests.steps_go_on({1000});
     EXPECT_EQ(requests.poll(), Request::stop);
     EXPECT_EQ(requests.reason(), "the end of the time that SLURM gives");
   }

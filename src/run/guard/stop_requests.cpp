@@ -114,9 +114,9 @@ void StopRequests::set_deadline(double seconds, int source) {
   if (!deadline_ || when < deadline_->when) deadline_ = {when, source};
 }
 
-void StopRequests::steps_go_on(double checkpoint_seconds) {
+void StopRequests::steps_go_on(const CheckpointTime& checkpoint) {
   last_poll_ = Clock::now();
-  checkpoint_seconds_ = checkpoint_seconds;
+  checkpoint_ = checkpoint;
 }
 
 Request StopRequests::poll(bool checkpoint_due) {
@@ -135,6 +135,8 @@ StopRequests::Heard StopRequests::heard(bool checkpoint_due) {
 Request StopRequests::answer(const Heard& asked) {
   if (asked[0] > 0) return Request::snapshot;
   if (asked[1] == nobody) return asked[2] > 0 ? Request::checkpoint : Request::none;
+  if (!checkpoint_.is_measured && (asked[1] == by_wall_clock || asked[1] == by_slurm))
+    return Request::checkpoint;
   obey(asked[1]);
   return Request::stop;
 }
@@ -160,7 +162,7 @@ void StopRequests::obey(int source) {
 
 int StopRequests::asked_of_master() {
   if (deadline_ &&
-      seconds_between(Clock::now(), deadline_->when) < lead_time(step_seconds_, checkpoint_seconds_))
+      seconds_between(Clock::now(), deadline_->when) < lead_time(step_seconds_, checkpoint_.seconds))
     return deadline_->source;
   return finds_file() ? by_file : nobody;
 }

@@ -19,6 +19,12 @@ void keep_requests();
 /// They end it again.
 void drop_requests();
 
+/// What a checkpoint is expected to take.
+struct CheckpointTime {
+  double seconds = 0;
+  bool is_measured = true;
+};
+
 /// Listens to those who may ask a run to stop, or to write a snapshot now: signals to any rank (SIGTERM,
 /// SIGUSR1, SIGINT; SIGUSR2 asks for a snapshot), a file `stop` in the output folder, `limits.wall_clock` and
 /// SLURM's time limit. A second SIGINT ends the process at once. While this lives, these signals do nothing
@@ -34,14 +40,15 @@ class StopRequests {
   StopRequests(const StopRequests&) = delete;
   StopRequests& operator=(const StopRequests&) = delete;
 
-  /// Steps begin now, or go on: what was done since the last poll is no part of one. checkpoint_seconds: what
-  /// a checkpoint is expected to take.
-  void steps_go_on(double checkpoint_seconds);
+  /// Steps begin now, or go on: what was done since the last poll is no part of one.
+  void steps_go_on(const CheckpointTime& checkpoint);
 
   /// Collective, after each step: the same answer on all ranks. A snapshot is answered before a stop, and
   /// each request for one once, so ask again until the answer is another. checkpoint_due: on the master,
-  /// whether it is time for one; answered if nothing else is asked for. Cost: one reduction of 12 bytes, and
-  /// on the master at most one look for the file per second.
+  /// whether it is time for one; answered if nothing else is asked for. Where a limit is near by a time for
+  /// checkpoints that nobody has measured, the answer is a checkpoint, too: with it on disk, and its time
+  /// known, the run may have more time. Cost: one reduction of 12 bytes, and on the master at most one look
+  /// for the file per second.
   Request poll(bool checkpoint_due = false);
   /// The same in two parts: what this rank was asked since the last time; and, with the maxima over ranks of
   /// that, the answer. Only answer() is collective, and makes no calls of MPI.
@@ -49,7 +56,8 @@ class StopRequests {
   Heard heard(bool checkpoint_due);
   Request answer(const Heard& most);
 
-  /// Collective, before the first step: true if the run is to stop. Other requests are kept.
+  /// Collective, before the first step and after a checkpoint: true if the run is to stop. Other requests are
+  /// kept.
   bool poll_stop();
 
   /// Who asked to stop, for a message: "signal SIGUSR1", "the file OUTPUT/stop", ... The same on all ranks.
@@ -74,7 +82,8 @@ class StopRequests {
   std::filesystem::path file_;
   std::optional<Deadline> deadline_;  ///< on the master
   Clock::time_point last_poll_, last_look_;
-  double step_seconds_ = 0, checkpoint_seconds_ = 0;  ///< expected
+  double step_seconds_ = 0;      ///< expected
+  CheckpointTime checkpoint_{};  ///< the same
   std::string reason_;
 };
 
