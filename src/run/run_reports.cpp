@@ -202,8 +202,10 @@ void RunReports::measure(const Step& step, StepReport& report, PhaseTimers& time
 }
 
 /// Lagrange radii, which cost some passes over all particles. On the host they are measured 256 times in a
-/// run; from a GPU all particles have to be copied, as for a snapshot, so there only with those.
+/// run; from a GPU all particles have to be copied, as for a snapshot, so there only with those. A periodic
+/// box has no middle that they would be about.
 bool RunReports::measures_radii(std::int64_t step) const {
+  if (!run_.parameters.gravity.images.are_open()) return false;
   if (step == 0 || run_.clock.is_done()) return true;
   if (run_.backend.traits().name == "cuda") return outputs_.is_due_now();
   constexpr std::int64_t times = 256;

@@ -18,7 +18,7 @@ PhysicalSummary Simulation::summary() {
   PhysicalSummary summary;
   backend_->show(nullptr, [&](const Particles& particles) {
     summary = physical_summary(comm_, particles, all, rung_costs_.particles, timeline_.length(0),
-                               parameters_.gravity.gravitational_constant);
+                               parameters_.gravity.gravitational_constant, parameters_.gravity.images.edge);
   });
   summary.gas = gas_to_blame({deepest_of_start, forces_.particles / 2});
   if (timeline_.expansion()) summary.scale_factor = clock_.scale_factor();

@@ -47,6 +47,26 @@ TEST(PhysicalSummary, of_a_plummer_sphere_is_known_and_the_same_on_any_number_of
       << one.text(DisplayUnits(Units::galactic()));
 }
 
+/// It has no middle: what tells its scale is the distance of particles. 20,000 in a cube of edge 20: 20 /
+/// 27.144 = 0.7368.
+TEST(PhysicalSummary, of_a_box_tells_the_spacing_of_particles) {
+  const Communicator comm(MPI_COMM_WORLD);
+  ModelParameters model;
+  model.particles = 20000;
+  const Particles own = make_initial_conditions(comm, model);
+  RungCounts rungs{};
+  rungs[0] = 20000;
+  PhysicalSummary summary = physical_summary(comm, own, Totals{}, rungs, 0.5, 1, 20);
+  EXPECT_NEAR(summary.spacing(), 0.7368, 5e-5);
+  const DisplayUnits none = DisplayUnits::none();
+  EXPECT_NE(summary.text(none).find("\nbox: 20, mean spacing of particles: 0.7368\n"), std::string::npos)
+      << summary.text(none);
+  EXPECT_EQ(summary.text(none).find("half-mass"), std::string::npos);
+  summary.scale_factor = 0.02;
+  EXPECT_NE(summary.text(none).find("particles: 0.7368 (comoving), redshift: 49\n"), std::string::npos)
+      << summary.text(none);
+}
+
 /// A cluster on its way is as much in equilibrium as one at rest.
 TEST(PhysicalSummary, virial_ratio_is_without_the_motion_of_the_whole) {
   PhysicalSummary summary;
@@ -97,6 +117,9 @@ TEST(PhysicalSummary, says_why_steps_are_too_short) {
   PhysicalSummary slow = galaxy(11);
   slow.longest_step = 10;
   expect_cause(slow, "the longest step is 147 times the crossing time, 0.0665 Gyr");
+  PhysicalSummary box = galaxy(11);
+  box.box = 50, box.half_mass_radius = box.circular_speed = 0;
+  expect_cause(box, "1e-09 kpc, beside a mean spacing of particles of 5 kpc");
 }
 
 TEST(PhysicalSummary, doubts_units_where_nothing_would_move_or_motions_do_not_fit) {

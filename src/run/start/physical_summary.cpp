@@ -90,6 +90,13 @@ std::string likely_cause(const PhysicalSummary& summary, const Parameters& param
                        shown.text(summary.totals.mass / 2, dimension::mass, 3),
                        shown.text(summary.half_mass_radius, dimension::length, 3),
                        shown.text(summary.circular_speed, dimension::velocity, 3), was_forgotten(units));
+  const auto softening_is_small = [&](const char* beside, double distance) {
+    return fmt::format(
+        "steps follow from the softening (or time.length), {}, beside a {} of {}: give a larger "
+        "gravity.softening, if that has the right unit, or a shorter time.step",
+        shown.text(length, dimension::length, 3), beside, shown.text(distance, dimension::length, 3));
+  };
+  if (summary.box > 0) return softening_is_small("mean spacing of particles", summary.spacing());
   // As long as the gravity of the particles among each other has them.
   const double own_step = parameters.time.eta * crossing * std::sqrt(length / summary.half_mass_radius);
   if (!parameters.potentials.empty() && 1024 * own_step > summary.longest_step)
@@ -102,18 +109,16 @@ std::string likely_cause(const PhysicalSummary& summary, const Parameters& param
         summary.longest_step / crossing, shown.text(crossing, dimension::time, 3),
         shown.text(0.02 * crossing, dimension::time, 1),
         units.is_dimensionless() ? "" : ", if masses and lengths have the right units");
-  return fmt::format(
-      "steps follow from the softening (or time.length), {}, beside a half-mass radius of {}: give a larger "
-      "gravity.softening, if that has the right unit, or a shorter time.step",
-      shown.text(length, dimension::length, 3), shown.text(summary.half_mass_radius, dimension::length, 3));
+  return softening_is_small("half-mass radius", summary.half_mass_radius);
 }
 
 }  // namespace
 
 PhysicalSummary physical_summary(const Communicator& comm, const Particles& particles, const Totals& totals,
-                                 const RungCounts& rungs, double longest_step,
-                                 double gravitational_constant) {
+                                 const RungCounts& rungs, double longest_step, double gravitational_constant,
+                                 double box) {
   PhysicalSummary summary;
+  summary.box = box;
   const WholeMasses masses(comm, particles);
   std::array<std::int64_t, particle_types> whole{};
   for (std::size_t i = 0; i < particles.size(); ++i) {
@@ -127,11 +132,16 @@ PhysicalSummary physical_summary(const Communicator& comm, const Particles& part
   summary.totals = totals;
   summary.rungs = rungs;
   summary.longest_step = longest_step;
+  if (box > 0) return summary;
   const std::int64_t all = std::accumulate(whole.begin(), whole.end(), std::int64_t{0});
   summary.half_mass_radius = masses.half_mass_radius(totals.centre_of_mass(), all);
   if (summary.half_mass_radius > 0)
     summary.circular_speed = std::sqrt(0.5 * gravitational_constant * totals.mass / summary.half_mass_radius);
   return summary;
+}
+
+double PhysicalSummary::spacing() const {
+  return box / std::cbrt(static_cast<double>(std::accumulate(counts.begin(), counts.end(), Count{0})));
 }
 
 std::string PhysicalSummary::text(const DisplayUnits& shown) const {
@@ -140,16 +150,22 @@ std::string PhysicalSummary::text(const DisplayUnits& shown) const {
     if (counts[type] > 0)
       types.push_back(
           fmt::format("{} in {} of type {}", shown.text(mass[type], dimension::mass, 4), counts[type], type));
-  if (scale_factor)
-    return fmt::format("mass: {}\nhalf-mass radius: {} (comoving), redshift: {:.6g}\nfirst steps: {}\n",
-                       fmt::join(types, ", "), shown.text(half_mass_radius, dimension::length, 4),
-                       redshift_of(*scale_factor), text_of_rungs(*this, shown));
+  const std::string masses = fmt::format("mass: {}\n", fmt::join(types, ", ")),
+                    steps = fmt::format("first steps: {}\n", text_of_rungs(*this, shown));
+  if (box > 0 || scale_factor) {
+    const auto lengths =
+        box > 0 ? fmt::format("box: {}, mean spacing of particles: {}", shown.text(box, dimension::length, 4),
+                              shown.text(spacing(), dimension::length, 4))
+                : fmt::format("half-mass radius: {}", shown.text(half_mass_radius, dimension::length, 4));
+    const auto redshift =
+        scale_factor ? fmt::format(" (comoving), redshift: {:.6g}", redshift_of(*scale_factor)) : "";
+    return fmt::format("{}{}{}\n{}", masses, lengths, redshift, steps);
+  }
   const double virial = totals.virial_ratio();
-  return fmt::format("mass: {}\nhalf-mass radius: {}, crossing time: {}{}\nfirst steps: {}\n",
-                     fmt::join(types, ", "), shown.text(half_mass_radius, dimension::length, 4),
+  return fmt::format("{}half-mass radius: {}, crossing time: {}{}\n{}", masses,
+                     shown.text(half_mass_radius, dimension::length, 4),
                      shown.text(crossing_time(), dimension::time, 4),
-                     std::isnan(virial) ? "" : fmt::format(", virial ratio 2T/|W|: {:.3g}", virial),
-                     text_of_rungs(*this, shown));
+                     std::isnan(virial) ? "" : fmt::format(", virial ratio 2T/|W|: {:.3g}", virial), steps);
 }
 
 std::string fault_of_steps(const PhysicalSummary& summary, const Parameters& parameters) {

@@ -24,7 +24,8 @@ struct PhysicalSummary {
   std::array<Count, particle_types> counts{};  ///< particles by type
   std::array<double, particle_types> mass{};   ///< by type
   Totals totals;
-  double half_mass_radius = 0;  ///< about the centre of mass
+  double box = 0;               ///< edge of a periodic box, which has no middle; 0: open space
+  double half_mass_radius = 0;  ///< about the centre of mass; 0: in a box
   double circular_speed = 0;    ///< there: v^2 = G M / (2 r)
   RungCounts rungs{};           ///< particles by the rung of their first step
   double longest_step = 0;      ///< that of rung 0
@@ -35,14 +36,18 @@ struct PhysicalSummary {
 
   /// Radius over circular speed; 0: there is no mass.
   double crossing_time() const { return circular_speed > 0 ? half_mass_radius / circular_speed : 0; }
+  /// The mean distance of particles in a box: its volume over their number, cube root.
+  double spacing() const;
   /// Three lines.
   std::string text(const DisplayUnits& shown) const;
 };
 
-/// particles: of this rank; totals, rungs: of all. Collective. Masses are added as integers, so that sums
-/// are exact to one in 10^9 or better. Cost: 32 passes over the particles, 12 bytes each.
+/// particles: of this rank; totals, rungs: of all; box: edge of a periodic one, 0: open space. Collective.
+/// Masses are added as integers, so that sums are exact to one in 10^9 or better. Cost: 32 passes over the
+/// particles, 12 bytes each; in a box one.
 PhysicalSummary physical_summary(const Communicator& comm, const Particles& particles, const Totals& totals,
-                                 const RungCounts& rungs, double longest_step, double gravitational_constant);
+                                 const RungCounts& rungs, double longest_step, double gravitational_constant,
+                                 double box = 0);
 
 /// Why a run will not get on: most particles want more than 2^10 steps in each longest one. Says what they
 /// want, and what is the likely cause; empty: it will.
