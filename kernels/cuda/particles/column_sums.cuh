@@ -30,7 +30,9 @@ __device__ BasicComplex<T> power_of(const BasicComplex<T>& z) {
 }
 
 /// 1 / (2^m m!): R_mm is (x + i y)^m times it.
-__host__ __device__ constexpr double sectoral_scale(int m) { return m == 0 ? 1 : sectoral_scale(m - 1) / (2 * m); }
+__host__ __device__ constexpr double sectoral_scale(int m) {
+  return m == 0 ? 1 : sectoral_scale(m - 1) / (2 * m);
+}
 
 /// Multipoles of one m, by one warp: its lanes take every 32nd particle. All sums have registers.
 /// particle(i): SummedParticle<T>; take(l, m, sum of m R_lm(-y)) by the first lane.

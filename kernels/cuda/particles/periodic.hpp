@@ -14,9 +14,9 @@ namespace grove::cuda {
 void wrap_positions(const Box& box, std::size_t count, Vec3d* position);
 
 /// The moments of all particles: pieces of leaves are summed, and their sums as whole numbers. Order
-/// far_moments: multipoles in single precision, which is 10^-6 of the forces where those of nearly even matter
-/// cancel, and less elsewhere; what a homogeneous cube is compared with, mass and first and second moments, in
-/// double. audit_far_moments: all in double. Waits. Cost: some 1000 operations a particle.
+/// far_moments: multipoles in single precision, which is 10^-6 of the forces where those of nearly even
+/// matter cancel, and less elsewhere; what a homogeneous cube is compared with, mass and first and second
+/// moments, in double. audit_far_moments: all in double. Waits. Cost: some 1000 operations a particle.
 template <int order>
 WholeMoments<order> sum_box_moments(const FarUnits& units, const Vec3d* position, const double* mass,
                                     const LeafPieces& pieces, double per_mass);
