@@ -126,7 +126,7 @@ std::vector<Row> time_rows() {
       {"time", "step", at(time, &T::step), dimension::time, positive, required,
        "longest time step; shortened so that whole steps lead from begin to end"},
       {"time", "step_ln_a", at(time, &T::step_ln_a), dimension::none, positive, optional,
-       "with a cosmology, in place of `step`: growth of ln a in the longest step, 0.01 or so"},
+       "with a cosmology, in place of `step`: growth of ln a in the longest step, 0.02 or so"},
       {"time", "steps", choice(time, &T::steps), dimension::none, any, optional,
        "`block`: each particle's steps are the longest one halved as often as its acceleration asks for; "
        "`shared`: all particles take the longest step"},

@@ -65,7 +65,7 @@ void write_header(hid_t file, const SnapshotDescription& description, const Writ
   attribute("Flag_DoublePrecision", 1);
 }
 
-/// Parameters as of GADGET-4; where they are pynbody looks for things here alone.
+/// Parameters as of GADGET-4: if there are any, pynbody reads them, and not the header.
 void write_parameters(hid_t file, const WriteOptions& options, const std::string& path) {
   const Attributes attribute(file, "Parameters", path);
   write_box(attribute, options);

@@ -37,8 +37,9 @@ inline constexpr double greatest_softening = 1e18;   ///< length
 /// softening; fewer particles than leaves.
 ///
 /// Collective; InputError on all ranks together, naming the source, the dataset and the particle. Exact.
-/// Cost: one pass; ids (and positions of unsoftened particles) travel once to the rank that their hash names,
-/// at most `piece` of each rank at a time, which bounds the memory.
+/// Cost: one pass where ids rise from particle to particle and rank to rank; else ids (and always positions
+/// of unsoftened particles) travel once to the rank that their hash names, at most `piece` of each rank at a
+/// time, or an eighth of them, which bounds the memory, and each time costs a pass.
 void validate(const Communicator& comm, const Particles& particles, const ValidationOptions& options,
               Count piece = Count{1} << 22);
 

@@ -93,6 +93,10 @@ struct WholeMoments {
       for (int m = 0; m <= l; ++m)
         result.multipoles(l, m) = {value(place(l, m), weight(l, m) * per_mass),
                                    value(place(l, m) + 1, weight(l, m) * per_mass)};
+    // These are the same sums, which GPUs make in double precision as such alone.
+    result.multipoles(0, 0) = {result.mass, 0};
+    result.multipoles(1, 0) = {-result.first.z, 0};
+    result.multipoles(1, 1) = {-0.5 * result.first.x, -0.5 * result.first.y};
     return result;
   }
 };

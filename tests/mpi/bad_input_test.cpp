@@ -97,6 +97,20 @@ class BadInput : public ::testing::Test {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
+/// As in a file of Grove; the second rank has none.
+TEST_F(BadInput, repeated_ids_where_all_others_rise) {
+  const int ranks = comm.size(), last = ranks == 2 ? 0 : ranks - 1, before = last == 2 ? 0 : last - 1;
+  const auto id_of = [](int rank, std::size_t i) { return static_cast<ParticleId>(10 * rank) + i + 1; };
+  Particles own;
+  own.resize(comm.rank() == 1 ? 0 : 10);
+  for (std::size_t i = 0; i < own.size(); ++i) testing::set_particle(own, i, id_of(comm.rank(), i));
+  EXPECT_NO_THROW(validate_ids(comm, own, {.source = "a"}));
+  const ParticleId repeated = last == 0 ? id_of(0, 4) : id_of(before, 9);
+  if (comm.rank() == last) own.id[last == 0 ? 5 : 0] = repeated;
+  expect_error([&] { validate_ids(comm, own, {.source = "a"}); },
+               {fmt::format("id {}: occurs more than once", repeated)});
+}
+
 TEST_F(BadInput, truncated_files) {
   const auto halve = [](std::string& bytes) { bytes.resize(bytes.size() / 2); };
   const auto cut_one_byte = [](std::string& bytes) { bytes.pop_back(); };

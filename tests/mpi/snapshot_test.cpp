@@ -81,7 +81,7 @@ TEST(Snapshot, of_expanding_space_is_comoving_as_gadget_has_it) {
   EXPECT_THROW(read_snapshot(comm, folder / "b.hdf5", {.h = h}), InputError) << "not comoving";
 }
 
-/// What pynbody reads: the edge among the parameters, too, and EAGLE's powers beside GADGET's.
+/// For pynbody: the edge among the parameters, too, and EAGLE's powers beside GADGET's.
 TEST(Snapshot, of_expanding_space_tells_others_its_box_and_units) {
   const Communicator comm(MPI_COMM_WORLD);
   const TestFolder folder(comm, "others");

@@ -136,11 +136,11 @@ TEST(StopRequests, come_before_a_limit_by_what_a_checkpoint_takes) {
   const Communicator comm(MPI_COMM_WORLD);
   const TestFolder folder(comm, "stop-limit");
   StopRequests requests(comm, folder.path(), 100000);
-  requests.steps_go_on({0});
+  requests.steps_go_on({0, true});
   EXPECT_EQ(requests.poll(), Request::none);
-  requests.steps_go_on({60000});  // with half as much again for what varies it fits
+  requests.steps_go_on({60000, true});  // with half as much again for what varies it fits
   EXPECT_EQ(requests.poll(), Request::none);
-  requests.steps_go_on({70000});
+  requests.steps_go_on({70000, true});
   EXPECT_EQ(requests.poll(), Request::stop);
   EXPECT_EQ(requests.reason(), "limits.wall_clock");
 }
@@ -177,9 +177,9 @@ TEST(StopRequests, come_before_the_end_of_a_job) {
   setenv("SLURM_JOB_END_TIME", std::to_string(std::time(nullptr) + 1000).c_str(), 1);
   {
     StopRequests requests(comm, folder.path(), 100000);
-    requests.steps_go_on({0});
+    requests.steps_go_on({0, true});
     EXPECT_EQ(requests.poll(), Request::none);
-    requests.steps_go_on({1000});
+    requests.steps_go_on({1000, true});
     EXPECT_EQ(requests.poll(), Request::stop);
     EXPECT_EQ(requests.reason(), "the end of the time that SLURM gives");
   }

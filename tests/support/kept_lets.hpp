@@ -121,9 +121,8 @@ inline Particles make_box_with_rungs() {
   return particles;
 }
 
-/// Steps of rung 1 of that box, which are taken for steps of many particles, which have far cells, and for
-/// such of few, which have none, two of each kind in turn. domain: of the box, whose particles the forces
-/// have.
+/// Steps of rung 1 of that box. In turn two are taken for steps of many particles, so that far cells act, and
+/// two for steps of few, so that none do. domain: of the box, whose particles the forces have.
 template <class Forces>
 Outcome evolve_far_cells(const Communicator& comm, const Domain& domain, Forces& forces) {
   forces.keeping().set_rule(always);

@@ -7,7 +7,7 @@
 
 namespace grove::cuda {
 
-/// A particle of a sum of m R_lm(-y): -y, and m. One load of a lane.
+/// A particle of a sum of m R_lm(-y): -y, and m; in single precision a lane loads it at once.
 template <class T>
 struct alignas(4 * sizeof(T)) SummedParticle {
   Vec3<T> back;

@@ -23,7 +23,7 @@ struct WholeSums {
     atomicAdd(reinterpret_cast<unsigned long long*>(sums->of + place),
               static_cast<unsigned long long>(WholeMoments<order>::whole(value, weight * per_mass)));
   }
-  /// Of the multipole of l and m.
+  /// The real and the imaginary part of a multipole.
   __device__ void add(int l, int m, const DeviceComplex& sum) const {
     const int place = WholeMoments<order>::place(l, m);
     const double weight = WholeMoments<order>::weight(l, m);
@@ -42,7 +42,7 @@ struct WholeSums {
 };
 
 /// A block per piece, and a warp of it (threadIdx.y) for each m. Multipoles are summed in single precision,
-/// in fractions of the mass of which WholeMoments have 2^60.
+/// in fractions of the bound of the box's mass.
 template <int order>
 __global__ void __launch_bounds__(32 * (order + 1))
     sum_moments(const FarUnits units, const Vec3d* position, const double* mass, const std::uint64_t* begin,

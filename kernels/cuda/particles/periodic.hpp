@@ -14,9 +14,10 @@ namespace grove::cuda {
 void wrap_positions(const Box& box, std::size_t count, Vec3d* position);
 
 /// The moments of all particles: pieces of leaves are summed, and their sums as whole numbers. Order
-/// far_moments: multipoles in single precision, which is 10^-6 of the forces where those of nearly even
-/// matter cancel, and less elsewhere; what a homogeneous cube is compared with, mass and first and second
-/// moments, in double. audit_far_moments: all in double. Waits. Cost: some 1000 operations a particle.
+/// far_moments: multipoles of l > 1 in single precision, which err by some 10^-7 of the box's mass, and
+/// forces of nearly even matter, where they cancel to 0.03 G M / L^2, by some 10^-5 of themselves; mass and
+/// first and second moments, with which a homogeneous cube is compared, in double. audit_far_moments: all in
+/// double. Waits. Cost: some 1000 operations a particle.
 template <int order>
 WholeMoments<order> sum_box_moments(const FarUnits& units, const Vec3d* position, const double* mass,
                                     const LeafPieces& pieces, double per_mass);

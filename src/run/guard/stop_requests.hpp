@@ -19,10 +19,10 @@ void keep_requests();
 /// They end it again.
 void drop_requests();
 
-/// What a checkpoint is expected to take.
+/// How long a checkpoint is expected to take.
 struct CheckpointTime {
-  double seconds = 0;
-  bool is_measured = true;
+  double seconds;
+  bool is_measured;  ///< or else a guess
 };
 
 /// Listens to those who may ask a run to stop, or to write a snapshot now: signals to any rank (SIGTERM,
@@ -45,10 +45,10 @@ class StopRequests {
 
   /// Collective, after each step: the same answer on all ranks. A snapshot is answered before a stop, and
   /// each request for one once, so ask again until the answer is another. checkpoint_due: on the master,
-  /// whether it is time for one; answered if nothing else is asked for. Where a limit is near by a time for
-  /// checkpoints that nobody has measured, the answer is a checkpoint, too: with it on disk, and its time
-  /// known, the run may have more time. Cost: one reduction of 12 bytes, and on the master at most one look
-  /// for the file per second.
+  /// whether it is time for one; answered if nothing else is asked for. A limit that is near by a guess of
+  /// what a checkpoint takes makes the answer a checkpoint, too: with it on disk, and its time known, the run
+  /// may have more time. Cost: one reduction of 12 bytes, and on the master at most one look for the file per
+  /// second.
   Request poll(bool checkpoint_due = false);
   /// The same in two parts: what this rank was asked since the last time; and, with the maxima over ranks of
   /// that, the answer. Only answer() is collective, and makes no calls of MPI.
@@ -82,8 +82,8 @@ class StopRequests {
   std::filesystem::path file_;
   std::optional<Deadline> deadline_;  ///< on the master
   Clock::time_point last_poll_, last_look_;
-  double step_seconds_ = 0;      ///< expected
-  CheckpointTime checkpoint_{};  ///< the same
+  double step_seconds_ = 0;             ///< expected
+  CheckpointTime checkpoint_{0, true};  ///< the same
   std::string reason_;
 };
 

@@ -93,8 +93,9 @@ std::string likely_cause(const PhysicalSummary& summary, const Parameters& param
   const auto softening_is_small = [&](const char* beside, double distance) {
     return fmt::format(
         "steps follow from the softening (or time.length), {}, beside a {} of {}: give a larger "
-        "gravity.softening, if that has the right unit, or a shorter time.step",
-        shown.text(length, dimension::length, 3), beside, shown.text(distance, dimension::length, 3));
+        "gravity.softening, if that has the right unit, or a shorter {}",
+        shown.text(length, dimension::length, 3), beside, shown.text(distance, dimension::length, 3),
+        parameters.time.step_ln_a ? "time.step_ln_a" : "time.step");
   };
   if (summary.box > 0) return softening_is_small("mean spacing of particles", summary.spacing());
   // As long as the gravity of the particles among each other has them.
@@ -199,7 +200,7 @@ std::string doubt_about_units(const PhysicalSummary& summary, const Parameters& 
   if (parameters.universe) return doubt_about_density(summary, parameters);
   const DisplayUnits& shown = parameters.shown;
   const double crossing = summary.crossing_time(), virial = summary.totals.virial_ratio();
-  if (parameters.units.is_dimensionless() || !parameters.potentials.empty()) return {};
+  if (parameters.units.is_dimensionless() || !parameters.potentials.empty() || summary.box > 0) return {};
   const Count all = std::accumulate(summary.rungs.begin(), summary.rungs.end(), Count{0});
   const bool is_slow = 2 * summary.rungs[0] > all;  // not so what is short beside a large halo alone
   if (is_slow && span < 0.01 * crossing)

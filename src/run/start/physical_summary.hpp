@@ -55,7 +55,8 @@ std::string fault_of_steps(const PhysicalSummary& summary, const Parameters& par
 
 /// Why a unit may have been forgotten where the run would get on all the same: it ends before anything has
 /// moved, or gravity and motions differ by orders of magnitude. Empty: nothing looks like that, or gravity is
-/// not that of the particles alone. span: time from begin to end of the run.
+/// not that of the particles alone, or of a box, which has no crossing time. span: time from begin to end of
+/// the run.
 std::string doubt_about_units(const PhysicalSummary& summary, const Parameters& parameters, double span);
 
 }  // namespace grove
