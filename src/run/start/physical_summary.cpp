@@ -35,11 +35,16 @@ class WholeMasses {
     for (std::size_t i = 0; i < radius.size(); ++i)
       radius[i] = std::bit_cast<std::uint32_t>(static_cast<float>(norm(particles_.position[i] - centre)));
     std::uint32_t within = 0;
-    for (std::uint32_t bit = std::uint32_t{1} << 30; bit > 0; bit >>= 1) {
-      std::int64_t sum = 0;
+    std::int64_t below = 0;  // mass at radii with less than its digits so far
+    for (int shift = 24; shift >= 0; shift -= 8) {
+      std::array<std::int64_t, 256> of_digit{};
       for (std::size_t i = 0; i < radius.size(); ++i)
-        if (radius[i] < (within | bit)) sum += of(i);
-      if (comm_.sum(sum) < all - all / 2) within |= bit;
+        if (std::uint64_t{radius[i] ^ within} >> (shift + 8) == 0)
+          of_digit[radius[i] >> shift & 255] += of(i);
+      comm_.sum(std::span<std::int64_t>(of_digit));
+      std::uint32_t digit = 0;
+      while (digit < 255 && below + of_digit[digit] < all - all / 2) below += of_digit[digit++];
+      within |= digit << shift;
     }
     return static_cast<double>(std::bit_cast<float>(within));
   }

@@ -43,8 +43,8 @@ struct PhysicalSummary {
 };
 
 /// particles: of this rank; totals, rungs: of all; box: edge of a periodic one, 0: open space. Collective.
-/// Masses are added as integers, so that sums are exact to one in 10^9 or better. Cost: 32 passes over the
-/// particles, 12 bytes each; in a box one.
+/// Masses are added as integers, so that sums are exact to one in 10^9 or better. Cost: six passes over the
+/// particles; in a box one.
 PhysicalSummary physical_summary(const Communicator& comm, const Particles& particles, const Totals& totals,
                                  const RungCounts& rungs, double longest_step, double gravitational_constant,
                                  double box = 0);
