@@ -238,8 +238,9 @@ void require_space_of_run(const FileHeader& file, const ReadOptions& options, co
     require_comoving(file, options, path);
   else if (!options.comoving && !file.comoving.empty())
     throw InputError(fmt::format(
-        "{}: {}; without a section cosmology Grove needs physical positions, velocities and units "
-        "without h: Redshift 0, HubbleParam 1, ComovingIntegrationOn 0",
+        "{}: {}; but for runs with a section cosmology, and what takes files as comoving (info, render, "
+        "power, fof, force; grove.load with comoving=True), Grove needs physical positions, velocities and "
+        "units without h: Redshift 0, HubbleParam 1, ComovingIntegrationOn 0",
         path, file.comoving));
 }
 

@@ -24,7 +24,7 @@ struct PowerCommandOptions {
   std::string snapshot, output, box, assignment = "tsc";
   std::vector<int> types;
   int mesh = 0, folds = 0;
-  bool plain = false, subtract = false;
+  bool plain = false, subtract = false, overwrite = false;
 };
 
 /// Mpc/h for a file whose own units have h in them, else these.
@@ -69,6 +69,7 @@ void measure_power(const Communicator& comm, const PowerCommandOptions& options)
   comm.together([&] {
     if (!comm.is_master()) return;
     require_output(output, {options.snapshot});
+    require_output(output, options.overwrite ? Existing::replace : Existing::keep);
   });
   Snapshot snapshot = read_snapshot(comm, options.snapshot, {.comoving = true});
   ValidationOptions sound{.source = options.snapshot, .tracer = all_types, .softening = {}};
@@ -104,6 +105,7 @@ void add_power(CLI::App& app, Action& action) {
       ->required();
   command.add_option("-o,--output", options->output,
                      "The table to write (CSV) [the snapshot's name with _power.csv]");
+  command.add_flag("--overwrite", options->overwrite, "Replace that table if it is there");
   command
       .add_option("--mesh", options->mesh,
                   "Points of the mesh along an edge [twice as many as particles, as a power of two]")

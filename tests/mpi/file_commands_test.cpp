@@ -199,6 +199,36 @@ TEST_F(FileCommands, combine_puts_files_where_they_are_wanted) {
   EXPECT_EQ(read_snapshot(comm_, both).header.count(), 600);
 }
 
+TEST_F(FileCommands, combine_refuses_ids_that_occur_twice_in_a_file_and_a_set_given_twice) {
+  const std::string whole = folder_ / "whole.hdf5", set = folder_ / "set.hdf5", twice = folder_ / "twice",
+                    both = folder_ / "both.hdf5";
+  grove(comm_, {"ic", "plummer", "-n", "300", "--units", "galactic", "-o", whole});
+  const Snapshot snapshot = read_snapshot(comm_, whole);
+  WriteOptions options;
+  options.units = snapshot.header.units;
+  options.files = 2;
+  write_snapshot(comm_, set, snapshot.particles, options);
+  testing::put(comm_, twice, [] {
+    Particles particles = testing::foreign_particles(Communicator(MPI_COMM_SELF), 50);
+    particles.id[40] = particles.id[5];
+    return testing::gadget_file(particles, {}, 0, 0, particles.size());
+  });
+  const auto expect_message = [&](const std::vector<std::string>& words, const std::string& part) {
+    try {
+      grove(comm_, words);
+      ADD_FAILURE() << "no error: " << part;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  };
+  expect_message({"combine", whole, twice, "-o", both}, twice + ": dataset PartType");
+  expect_message({"combine", whole, twice, "-o", both}, "occurs more than once");
+  const std::string first = folder_ / "set.0.hdf5", second = folder_ / "set.1.hdf5";
+  expect_message({"combine", first, second, "-o", both}, second + " is of the set of " + first);
+  grove(comm_, {"combine", first, whole, "-o", both});
+  EXPECT_EQ(read_snapshot(comm_, both).header.count(), 600);
+}
+
 TEST_F(FileCommands, ic_takes_particles_by_part_and_tells_what_it_made) {
   ::testing::internal::CaptureStdout();
   grove(comm_, {"ic", "disk-galaxy", "--n-disk", "300", "--n-halo", "200", "--n-bulge", "100", "--units",

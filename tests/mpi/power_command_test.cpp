@@ -32,7 +32,7 @@ class PowerCommand : public ::testing::Test {
   }
   /// The table that the command writes with these words behind it.
   std::string table(const std::string& file, std::vector<std::string> words, const std::string& name = "") {
-    words.insert(words.begin(), {"power", file});
+    words.insert(words.begin(), {"power", file, "--overwrite"});
     if (!name.empty()) words.insert(words.end(), {"-o", folder_ / name});
     grove(comm_, words);
     comm_.barrier();
@@ -150,6 +150,11 @@ TEST_F(PowerCommand, says_what_is_wrong) {
     grove(comm_, {"power", file, "--box-size", "4", "--types", "5"});
   });
   expect_message("--mesh", [&] { grove(comm_, {"power", file, "--box-size", "4", "--mesh", "3"}); });
+  const std::string table = folder_ / "set_power.csv";
+  if (comm_.is_master()) std::ofstream(table) << "kept";
+  comm_.barrier();
+  expect_message("--overwrite", [&] { grove(comm_, {"power", file, "--box-size", "4"}); });
+  EXPECT_EQ(testing::bytes_of(table), "kept");
 }
 
 }  // namespace

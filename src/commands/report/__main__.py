@@ -84,7 +84,9 @@ def tiles(page, log, energy, timing):
         end += f" {unit}" if unit else ""
         entries.append((f"{numbers(energy, 'time')[-1]:g}{end}", "time reached"))
         errors = [abs(v) for v in numbers(energy, "energy_error") if math.isfinite(v)]
-        entries.append((f"{max(errors, default=math.nan):.1e}", "largest change of energy"))
+        # In expanding space the verdict compares all changes with the energies of the end.
+        largest = log.verdict.get("energy", {}).get("largest", max(errors, default=math.nan))
+        entries.append((f"{largest:.1e}", "largest change of energy"))
     if log.seconds > 0:
         entries.append((duration(log.seconds), "on the clock"))
     if log.peak > 0:
@@ -167,7 +169,8 @@ def make_page(folder):
     pictures(page, folder)
     page.heading("Energy and momentum")
     page.figures([
-        figure(draw_energy_error(energy), "How far the total energy is from its begin, relative to it."),
+        figure(draw_energy_error(energy), "The balance of Layzer and Irvine: its change, relative to what linear theory makes of it until the end."
+               if "scale_factor" in energy else "How far the total energy is from its begin, relative to it."),
         figure(draw_energies(energy), "Energies at the ends of the longest steps."),
         figure(draw_momentum(energy, log.verdict), "Momentum and angular momentum, which external potentials change."
                if any(numbers(energy, "external")) else "Conserved quantities: their errors."),

@@ -141,7 +141,8 @@ def draw_lagrange(energy):
 def draw_virial(energy):
     def draw(axes):
         points = [(t, v) for t, v in zip(numbers(energy, "time"), numbers(energy, "virial_ratio")) if math.isfinite(v)]
-        if len(points) < 2 or any(numbers(energy, "external")):  # it is about the particles' own gravity alone
+        # It is about the particles' own gravity alone, and equilibrium is not where space expands.
+        if len(points) < 2 or any(numbers(energy, "external")) or "scale_factor" in energy:
             return False
         axes.plot(*thinned(*zip(*points)))
         axes.axhline(1, color="#999999", linewidth=0.8)

@@ -91,8 +91,19 @@ Particles particles_of(const Communicator& comm, const ComponentParameters& comp
     if (options.tracer >> component.placement.type[t] & 1)
       validation.tracer = static_cast<std::uint8_t>(validation.tracer | 1u << t);
   validate_values(comm, snapshot.particles, validation);
+  if (options.share == 1) validate_ids(comm, snapshot.particles, validation);
   headers.push_back(std::move(snapshot.header));
   return std::move(snapshot.particles);
+}
+
+/// A file of a set stands for all of it: two of them would double its particles. The same file may be there
+/// twice, to be placed twice. files, headers: of the components that come from files.
+void require_other_sets(std::span<const std::string> files, std::span<const SnapshotHeader> headers) {
+  const std::size_t last = headers.size() - 1;
+  for (std::size_t i = 0; i < last; ++i)
+    if (headers[i].files == headers[last].files && headers[i].files.size() > 1 && files[i] != files[last])
+      throw InputError(fmt::format("{} is of the set of {}, which is read as a whole: give one of its files",
+                                   files[last], files[i]));
 }
 
 /// Ranges of ids may cross without a clash, as where one component has the even ones: then all are compared.
@@ -123,11 +134,16 @@ void place(const Placement& placement, Particles& particles) {
 Composition compose(const Communicator& comm, std::span<const ComponentParameters> components,
                     const CompositionOptions& options) {
   Composition all;
+  std::vector<std::string> files;
   std::vector<IdRange> ids;
   for (std::size_t i = 0; i < components.size(); ++i)
     named(fmt::format("{}[{}]", options.name, i), [&] {
       const Placement& placement = components[i].placement;
       Particles own = particles_of(comm, components[i], options, all.headers);
+      if (!components[i].file.empty()) {
+        files.push_back(components[i].file);
+        comm.together([&] { require_other_sets(files, all.headers); });
+      }
       IdRange range = range_of_ids(comm, own);
       ParticleId offset = 0;
       comm.together([&] { offset = offset_of(placement, range, ids); });
