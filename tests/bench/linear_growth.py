@@ -73,7 +73,7 @@ def main():
     begin = folder / "ic.hdf5"
     begin.unlink(missing_ok=True)
     run(grove, "ic", "cosmological-box", "--sites", options.sites, "--box-size", f"{edge:.10g} Mpc", "--redshift", BEGIN, *words, "-o", begin)
-    run(grove, "power", begin, "-o", folder / "ic_power.csv")
+    run(grove, "power", begin, "-o", folder / "ic_power.csv", "--overwrite")
     file = folder / "box.yml"
     file.write_text(
         f"initial_conditions: {{file: {begin}}}\n"
