@@ -47,6 +47,8 @@ class Handle {
   void close(const std::string& what) {
     if (id_ >= 0) check(close_(std::exchange(id_, -1)), what);
   }
+  /// Never closes: of a file that several ranks have open, where the others would not come to close it.
+  void abandon() { id_ = -1; }
 
  private:
   void reset() {

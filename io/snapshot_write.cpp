@@ -126,6 +126,12 @@ class SnapshotWriter {
       // MPI_Finalize. An error that is not agreed on makes the program abort without that.
       if (!can_close()) throw InputError(error.what());
       throw;
+    } catch (const Agreed<std::runtime_error>&) {
+      throw;
+    } catch (...) {
+      // This rank alone knows of it: closing would wait for the others, and the program with it.
+      for (OutputFile& file : files_) file.handle.abandon();
+      throw;
     }
   }
 
