@@ -110,7 +110,7 @@ inline GravityParameters kept_lets_parameters(Criterion criterion, WalkKind walk
   return parameters;
 }
 
-/// A box whose rung 1 has half of the particles, which move to and fro.
+/// A box with half of its particles on rung 1. All have a speed of its edge in a unit of time.
 inline Particles make_box_with_rungs() {
   Particles particles = clustered_box(3000);
   for (std::size_t i = 0; i < particles.size(); ++i) {

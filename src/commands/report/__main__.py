@@ -85,7 +85,9 @@ def tiles(page, log, energy, timing):
         entries.append((f"{numbers(energy, 'time')[-1]:g}{end}", "time reached"))
         errors = [abs(v) for v in numbers(energy, "energy_error") if math.isfinite(v)]
         # In expanding space the verdict compares all changes with the energies of the end.
-        largest = log.verdict.get("energy", {}).get("largest", max(errors, default=math.nan))
+        largest = log.verdict.get("energy", {}).get("largest")
+        if largest is None:
+            largest = max(errors, default=math.nan)
         entries.append((f"{largest:.1e}", "largest change of energy"))
     if log.seconds > 0:
         entries.append((duration(log.seconds), "on the clock"))
