@@ -30,8 +30,8 @@ grove_test(kept_lets mpi/kept_lets_test.cpp LINK grove_test_runs RANKS 1 2 3 7)
 grove_test(periodic_gravity mpi/periodic_gravity_test.cpp LINK grove::gravity RANKS 1 2 3 7)
 grove_test(audit mpi/audit_test.cpp LINK grove::gravity RANKS 1 2 3 4 7)
 grove_test(force_command mpi/force_command_test.cpp LINK grove::commands nlohmann_json::nlohmann_json RANKS 1 2 3 4 7)
-grove_test(file_commands mpi/file_commands_test.cpp mpi/power_command_test.cpp LINK grove::commands nlohmann_json::nlohmann_json PNG::PNG
-           RANKS 1 2 3 7)
+grove_test(file_commands mpi/file_commands_test.cpp mpi/combine_command_test.cpp mpi/power_command_test.cpp
+           LINK grove::commands nlohmann_json::nlohmann_json PNG::PNG RANKS 1 2 3 7)
 grove_test(fof_command mpi/fof_command_test.cpp LINK grove::commands nlohmann_json::nlohmann_json RANKS 1 2 3 7)
 grove_test(run_halos mpi/run_halos_test.cpp LINK grove::commands grove_test_runs nlohmann_json::nlohmann_json RANKS 1 3)
 grove_test(render mpi/render_test.cpp LINK grove::io grove::models RANKS 1 2 3)
