@@ -34,11 +34,14 @@ struct ChooseRungBody {
   const Vec3f* acceleration;  ///< in
   const std::uint8_t* type;   ///< in
   std::uint8_t* rung;         ///< in/out, and the next
+  std::uint32_t* work;
   Vec3f* previous_acceleration;
 
   GROVE_HOST_DEVICE void operator()(std::size_t i) const {
-    if (rung[i] < first_active) return;
-    rung[i] = rule.next_rung(acceleration[i], previous_acceleration[i], type[i], rung[i], first_active);
+    const std::uint8_t before = rung[i];
+    if (before < first_active) return;
+    rung[i] = rule.next_rung(acceleration[i], previous_acceleration[i], type[i], before, first_active);
+    work[i] = work_on_rung(work[i], before, rung[i]);
     previous_acceleration[i] = acceleration[i];
   }
 };

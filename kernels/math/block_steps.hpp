@@ -65,5 +65,10 @@ GROVE_HOST_DEVICE inline std::uint32_t work_per_cycle(std::uint32_t interactions
   constexpr std::uint32_t most = ~std::uint32_t{0};
   return rung < 32 && interactions <= most >> rung ? interactions << rung : most;
 }
+/// The same for another rung, to which the particle changes: interactions in a longest step from then on.
+GROVE_HOST_DEVICE inline std::uint32_t work_on_rung(std::uint32_t work, int before, int now) {
+  if (now >= before) return work_per_cycle(work, now - before);
+  return before - now < 32 ? work >> (before - now) : 0;
+}
 
 }  // namespace grove

@@ -32,6 +32,7 @@ struct InsideSteps {
 struct GasFields {
   const std::uint8_t* type;
   std::uint8_t* rung;
+  std::uint32_t* work;
   Vec3d *position, *velocity;
   const double* mass;
   Vec3f* acceleration;
@@ -90,9 +91,11 @@ struct GasFields {
                                          std::size_t i) const {
     const double most = gas.courant * rule.crossing * smoothing_length[i];
     const auto speed = static_cast<double>(signal_speed[i]);
-    std::uint8_t now = rung[i];
+    const std::uint8_t before = rung[i];
+    std::uint8_t now = before;
     while (now < rule.deepest && !(std::ldexp(rule.longest, -now) * speed <= most)) ++now;
     rung[i] = now;
+    work[i] = work_on_rung(work[i], before, now);
   }
 
   /// Velocity and energy become those of the middle of the shorter step, and the place one on its straight
@@ -100,6 +103,7 @@ struct GasFields {
   GROVE_HOST_DEVICE void shorten_step(std::size_t i, std::uint8_t shorter, const InsideSteps& inside) const {
     const std::uint8_t before = rung[i];
     rung[i] = shorter;
+    work[i] = work_on_rung(work[i], before, shorter);
     const double back = inside.since_middle.of[before] - inside.since_middle.of[shorter];
     const double ahead = inside.is_straight ? inside.behind.of[before] - inside.behind.of[shorter] : 0;
     const Vec3d of_both = acceleration[i].as<double>();

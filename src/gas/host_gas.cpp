@@ -48,6 +48,7 @@ GasFields HostGas::fields() const {
   Particles& p = particles_;
   return {p.type.data(),
           p.rung.data(),
+          p.work.data(),
           p.position.data(),
           p.velocity.data(),
           p.mass.data(),

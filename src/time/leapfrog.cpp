@@ -26,7 +26,7 @@ void stretch_all(Particles& particles, double time) {
 RungCounts choose_rungs(Particles& particles, const StepRule& rule, int first_active) {
   run(particles.size(),
       ChooseRungBody{rule, first_active, particles.acceleration.data(), particles.type.data(),
-                     particles.rung.data(), particles.previous_acceleration.data()});
+                     particles.rung.data(), particles.work.data(), particles.previous_acceleration.data()});
   RungCounts counts{};
   for (const std::uint8_t rung : particles.rung) ++counts[rung];
   return counts;

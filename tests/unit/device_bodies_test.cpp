@@ -79,8 +79,10 @@ TEST(DeviceBodies, leapfrogIsTheHosts) {
   const auto a = copy(acceleration);
   std::vector<std::uint8_t> rung = some_rungs();
   const std::vector<std::uint8_t> type(particles, 0);
+  std::vector<std::uint32_t> work(particles, 1000);
   std::vector<Vec3f> previous = random_floats(5);
   const auto l = copy(rung);
+  const auto w = copy(work);
   const auto p = copy(previous);
   const auto t = copy(type);
   const StepRule rule{.eta = 0.1, .longest = 1, .length = {0.5}, .deepest = 20};
@@ -90,15 +92,17 @@ TEST(DeviceBodies, leapfrogIsTheHosts) {
   for (int k = 0; k < rung_count; ++k)
     kick.factor.of[k] = 0.125 + k, drift.lag.of[k] = 0.01 * k, to.position.of[k] = 0.02 * k,
     to.velocity.of[k] = 0.03 * k;
-  run(particles, ChooseRungBody{rule, 2, acceleration.data(), type.data(), rung.data(), previous.data()});
+  run(particles,
+      ChooseRungBody{rule, 2, acceleration.data(), type.data(), rung.data(), work.data(), previous.data()});
   run(particles, KickBody{kick, rung.data(), acceleration.data(), velocity.data()});
   run(particles, DriftBody{drift, rung.data(), acceleration.data(), velocity.data(), position.data()});
   run(particles, PredictBody{to, rung.data(), acceleration.data(), position.data(), velocity.data()});
-  run_on_device(particles, ChooseRungBody{rule, 2, a.data(), t.data(), l.data(), p.data()});
+  run_on_device(particles, ChooseRungBody{rule, 2, a.data(), t.data(), l.data(), w.data(), p.data()});
   run_on_device(particles, KickBody{kick, l.data(), a.data(), v.data()});
   run_on_device(particles, DriftBody{drift, l.data(), a.data(), v.data(), x.data()});
   run_on_device(particles, PredictBody{to, l.data(), a.data(), x.data(), v.data()});
   EXPECT_EQ(fetch(l), rung);
+  EXPECT_EQ(fetch(w), work);
   EXPECT_EQ(fetch(p), previous);
   expect_near(fetch(x), position);
   expect_near(fetch(v), velocity);

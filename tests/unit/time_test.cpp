@@ -281,6 +281,7 @@ TEST(Rungs, become_longer_only_when_a_longer_step_begins) {
   for (std::size_t i = 0; i < 3; ++i)
     p.acceleration[i] = p.previous_acceleration[i] = {0, 0, 0}, p.type[i] = 0;
   p.rung[0] = 1, p.rung[1] = 3, p.rung[2] = 3;
+  for (std::size_t i = 0; i < 3; ++i) p.work[i] = work_per_cycle(100, p.rung[i]);
   p.acceleration[2] = {256, 0, 0};
   const StepRule rule{.eta = 1, .longest = 1, .length = {1}, .deepest = 10};
   const RungCounts counts = choose_rungs(p, rule, 2);
@@ -288,6 +289,7 @@ TEST(Rungs, become_longer_only_when_a_longer_step_begins) {
   EXPECT_EQ(p.rung[1], 2) << "wants 0, and a step of rung 2 begins";
   EXPECT_EQ(p.rung[2], 4) << "may always become shorter";
   EXPECT_EQ(p.previous_acceleration[2], p.acceleration[2]);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(p.work[i], work_per_cycle(100, p.rung[i])) << i;
   EXPECT_EQ(counts[1], 1);
   EXPECT_EQ(counts[2], 1);
   EXPECT_EQ(counts[4], 1);

@@ -102,9 +102,11 @@ __global__ void __launch_bounds__(threads) choose(std::size_t count, const StepR
     int rung = i < count ? fields.rung[i] : -1;
     if (rung >= first_active) {
       const Vec3f acceleration = fields.acceleration[i];
+      const int before = rung;
       rung =
-          rule.next_rung(acceleration, fields.previous_acceleration[i], fields.type[i], rung, first_active);
+          rule.next_rung(acceleration, fields.previous_acceleration[i], fields.type[i], before, first_active);
       fields.rung[i] = static_cast<std::uint8_t>(rung);
+      if (rung != before) fields.work[i] = work_on_rung(fields.work[i], before, rung);
       fields.previous_acceleration[i] = acceleration;
     }
     sums.add(rung, 1);

@@ -9,14 +9,14 @@ namespace grove {
 
 cuda::GasParticles DeviceGas::gas() const {
   const DeviceParticles& p = particles_;
-  return {
-      {p.values(fields::type), p.values(fields::rung), p.values(fields::position), p.values(fields::velocity),
-       p.values(fields::mass), p.values(fields::acceleration), p.values(fields::previous_acceleration),
-       p.values(fields::internal_energy), p.values(fields::energy_rate), p.values(fields::density),
-       p.values(fields::smoothing_length), p.values(fields::pressure), p.values(fields::hydro_acceleration),
-       p.values(fields::velocity_divergence), p.values(fields::balsara), p.values(fields::density_response),
-       p.values(fields::signal_speed)},
-      p.size()};
+  return {{p.values(fields::type), p.values(fields::rung), p.values(fields::work), p.values(fields::position),
+           p.values(fields::velocity), p.values(fields::mass), p.values(fields::acceleration),
+           p.values(fields::previous_acceleration), p.values(fields::internal_energy),
+           p.values(fields::energy_rate), p.values(fields::density), p.values(fields::smoothing_length),
+           p.values(fields::pressure), p.values(fields::hydro_acceleration),
+           p.values(fields::velocity_divergence), p.values(fields::balsara),
+           p.values(fields::density_response), p.values(fields::signal_speed)},
+          p.size()};
 }
 
 Count DeviceGas::evaluate(const Domain& domain, int first_active, const GasMoment& now) {
