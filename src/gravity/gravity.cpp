@@ -186,7 +186,7 @@ bool Gravity::walk(const Domain& domain, const EvaluationPlan& plan, Selections 
   }
   {
     const auto timer = timers.time("let");
-    storage_.begin_walk(now_, domain, plan.first_active);
+    storage_.begin_walk(now_, domain, plan.first_active, selections);
   }
   storage_.publish(now_, domain, selections, timers);
   {

@@ -71,9 +71,10 @@ class GravityStorage {
   virtual std::string refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
                             PhaseTimers& timers) = 0;
 
-  /// Chooses the groups that walk, those with particles from this rung on. A GPU begins to walk the own
-  /// trees, beside the passes that come next.
-  virtual void begin_walk(const GravitySetup& setup, const Domain& domain, int first_active) = 0;
+  /// Chooses the groups that walk, those with particles from this rung on; for a walk again, they are those
+  /// of the last one. A GPU begins to walk the own trees, beside the passes that come next.
+  virtual void begin_walk(const GravitySetup& setup, const Domain& domain, int first_active,
+                          Selections selections) = 0;
   /// Tells all ranks the roots and bounds of the own leaves, and makes the moments of the cells above them.
   /// Adds to let and wait.
   virtual void publish(const GravitySetup& setup, const Domain& domain, Selections selections,

@@ -35,7 +35,7 @@ class HostGravity : public GravityStorage {
   std::string refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
                     PhaseTimers& timers) override;
   /// Which groups walk these tell by themselves.
-  void begin_walk(const GravitySetup&, const Domain&, int first_active) override {
+  void begin_walk(const GravitySetup&, const Domain&, int first_active, Selections) override {
     first_active_ = first_active;
   }
   void publish(const GravitySetup& setup, const Domain& domain, Selections selections,

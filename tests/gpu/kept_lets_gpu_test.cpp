@@ -70,8 +70,9 @@ TEST_F(KeptLetsOfBoxesOnGpu, are_right_where_far_cells_act_in_some_steps) {
 
 class KeptLetsOnGpu : public GpuRanks, public ::testing::WithParamInterface<Kind> {
  protected:
-  Outcome evolve(const Communicator& comm, double drift, LetKeeping::Rule keeping) const {
-    const SharedDomain shared = share_out(comm, make_clumps(), 128);
+  Outcome evolve(const Communicator& comm, double drift, LetKeeping::Rule keeping,
+                 std::size_t particles = 2000) const {
+    const SharedDomain shared = share_out(comm, make_clumps(particles), 128);
     GravityParameters parameters = kept_lets_parameters(GetParam().criterion, GetParam().walk);
     parameters.tree = GetParam().tree;
     const bool is_shared = comm.size() > 1 && devices_.shared;
@@ -115,6 +116,16 @@ TEST_P(KeptLetsOnGpu, are_sent_again_where_something_was_missing) {
   expect_right(lacking, drift);
   EXPECT_GT(lacking.exchanges.with_room + lacking.exchanges.exact, 2 * static_cast<int>(std::size(ruler)) + 3)
       << "more than walks";
+}
+
+/// So many that no group has several warps from the start (walk_parts()): some leave shares of their sources,
+/// as the work of all ranks says, and the same ones if they walk again.
+TEST_P(KeptLetsOnGpu, split_the_same_groups) {
+  constexpr std::size_t count = 200000;
+  ASSERT_EQ(cuda::walk_parts(3 * count / 4 / group_size), 1);
+  const Outcome alone = evolve(alone_, 1e-6, never, count);
+  for (const LetKeeping::Rule& rule : {always, too_little})
+    testing::expect_right(evolve(comm_, 1e-6, rule, count), alone);
 }
 
 INSTANTIATE_TEST_SUITE_P(

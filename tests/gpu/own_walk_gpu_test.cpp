@@ -107,6 +107,31 @@ TEST_F(GpuOwnWalk, is_done_before_what_follows_its_end) {
   expect_equal(found, expected);
 }
 
+/// Until all shares of groups that are split find room.
+TEST_F(GpuOwnWalk, is_made_again_with_that_of_others_for_want_of_room) {
+  const Problem problem(LocalTreeKind::bisection);
+  const DeviceSources all(problem.grown, problem.gravity, 0);
+  const WalkUnits& units = problem.grown.host.units;
+  const auto walk = [&](std::uint32_t& room, const Output& output) {
+    cuda::WalkTargets targets = problem.targets(1);
+    targets.share_limit = 100;
+    targets.most_shares = room;
+    cuda::OwnWalk own(problem.gravity, units, problem.sources(), targets, output.view());
+    const WalkCounts counts =
+        own.finish_with_others(problem.gravity, units, all.view(problem.grown), targets, output.view());
+    room = targets.most_shares;
+    return counts;
+  };
+  const Output expected(problem.particles.size()), found(problem.particles.size());
+  std::uint32_t large = 1U << 20, small = 8;
+  const WalkCounts of_expected = walk(large, expected), of_found = walk(small, found);
+  EXPECT_EQ(large, 1U << 20);
+  EXPECT_GT(small, 1000U);
+  EXPECT_EQ(of_found.particle, of_expected.particle);
+  EXPECT_EQ(of_found.tests, of_expected.tests);
+  expect_equal(found, expected);
+}
+
 TEST_F(GpuOwnWalk, says_that_it_opens_what_is_pruned) {
   Problem problem(LocalTreeKind::bisection);
   problem.gravity.theta = 1e-6;  // everything is opened

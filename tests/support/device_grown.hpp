@@ -191,16 +191,18 @@ struct DeviceGrown {
                      AcceptanceRule::of(gravity, host.units, median_acceleration));
   }
 
-  /// Sets acceleration, potential and work of the particles; active: of those in these groups.
+  /// Sets acceleration, potential and work of the particles; active: of those in these groups. share_limit:
+  /// as in WalkTargets.
   WalkCounts walk(Particles& particles, const GravityParameters& gravity, double median_acceleration,
                   int parts = 1, const std::vector<std::uint32_t>& active = {},
-                  int targets_per_warp = group_size) const {
+                  int targets_per_warp = group_size, std::uint32_t share_limit = cuda::no_share_limit) const {
     const DeviceSources sources_of_all(*this, gravity, median_acceleration);
     const cuda::WalkSources from = sources_of_all.view(*this);
     const auto group_leaves = upload(leaf_of_group);
     const auto some = upload(active);
     const auto walked = static_cast<std::uint32_t>(active.empty() ? leaf_of_group.size() : active.size());
-    const cuda::WalkTargets to{trees, group_leaves.data(), walked, some.data(), parts, targets_per_warp};
+    cuda::WalkTargets to{trees, group_leaves.data(), walked, some.data(), parts, targets_per_warp};
+    to.share_limit = share_limit;
     const cuda::DeviceArray<Vec3f> acceleration{std::span<const Vec3f>(particles.acceleration)};
     const cuda::DeviceArray<float> potential{std::span<const float>(particles.potential)};
     const cuda::DeviceArray<std::uint32_t> work{std::span<const std::uint32_t>(particles.work)};

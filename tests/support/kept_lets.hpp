@@ -24,16 +24,16 @@
 namespace grove::testing {
 
 /// Clumps of stars, with rungs by their clump, that move as a whole and inside.
-inline Particles make_clumps() {
+inline Particles make_clumps(std::size_t count = 2000) {
   std::mt19937_64 random(5);
   std::normal_distribution<double> normal;
   Particles particles;
-  particles.reset(2000);
+  particles.reset(count);
   for (std::size_t i = 0; i < particles.size(); ++i) {
     const double clump = static_cast<double>(i % 4), size = 0.1 * (1 + clump);
     particles.position[i] = {clump + size * normal(random), size * normal(random), size * normal(random)};
     particles.velocity[i] = {normal(random) + 2 * clump, normal(random) - 3, normal(random)};
-    particles.mass[i] = 1.0 / 2000;
+    particles.mass[i] = 1.0 / static_cast<double>(count);
     particles.id[i] = i;
     particles.rung[i] = static_cast<std::uint8_t>(3 - i % 4);
   }

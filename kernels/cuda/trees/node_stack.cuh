@@ -17,6 +17,7 @@ class NodeStack {
   /// memory: [size]; spill: [most_spilled].
   __device__ NodeStack(std::uint32_t* memory, std::uint32_t* spill) : entry_(memory), spill_(spill) {}
 
+  __device__ void clear() { size_ = spilled_ = 0; }
   __device__ void start(std::uint32_t code) {
     size_ = 1;
     spilled_ = 0;
@@ -34,6 +35,9 @@ class NodeStack {
 
   __device__ bool is_empty() const { return size_ == 0 && spilled_ == 0; }
 
+  /// How many are in shared memory, and those.
+  __device__ int count() const { return size_; }
+  const __device__ std::uint32_t* nodes() const { return entry_; }
   /// True if there are so many, all of them in shared memory.
   __device__ bool holds(int least) const { return size_ >= least && spilled_ == 0; }
   /// Every `stride`-th of what it holds() stays, from number `first` on.

@@ -13,11 +13,10 @@
 namespace grove::cuda {
 namespace {
 
-/// Groups by how many interactions they had, to a factor of two: the class is the number of leading zero
-/// bits. not_listed stands for one that is not to be listed, and is counted nowhere.
-constexpr int cost_classes = 33, not_listed = cost_classes;
+/// Stands for the class of a group that is not to be listed, and is counted nowhere.
+constexpr int not_listed = work_classes;
 
-struct CostClasses {
+struct WorkClasses {
   WalkableGroups groups;
   bool in_pairs;
 
@@ -40,7 +39,7 @@ struct CostClasses {
 };
 
 /// Numbers of groups by class, of a block and then of all.
-using ClassCounts = std::uint32_t[cost_classes];
+using ClassCounts = std::uint32_t[work_classes];
 
 /// By all lanes of a warp: the place of this one in its class, of all that are counted there.
 __device__ std::uint32_t count_in(ClassCounts& counts, int of_class) {
@@ -53,11 +52,11 @@ __device__ std::uint32_t count_in(ClassCounts& counts, int of_class) {
 }
 
 __device__ void clear(ClassCounts& counts) {
-  if (threadIdx.x < cost_classes) counts[threadIdx.x] = 0;
+  if (threadIdx.x < work_classes) counts[threadIdx.x] = 0;
   __syncthreads();
 }
 
-__global__ void __launch_bounds__(threads) count_classes(const CostClasses classes, ClassCounts* counts) {
+__global__ void __launch_bounds__(threads) count_classes(const WorkClasses classes, ClassCounts* counts) {
   __shared__ ClassCounts own;
   clear(own);
   for (std::uint32_t first = blockIdx.x * threads; first < classes.groups.count;
@@ -66,12 +65,12 @@ __global__ void __launch_bounds__(threads) count_classes(const CostClasses class
     count_in(own, g < classes.groups.count ? classes.of(g) : not_listed);
   }
   __syncthreads();
-  if (threadIdx.x < cost_classes && own[threadIdx.x] > 0)
+  if (threadIdx.x < work_classes && own[threadIdx.x] > 0)
     atomicAdd(&(*counts)[threadIdx.x], own[threadIdx.x]);
 }
 
 /// taken: how many of each class have been listed.
-__global__ void __launch_bounds__(threads) list_by_class(const CostClasses classes, const ClassCounts* counts,
+__global__ void __launch_bounds__(threads) list_by_class(const WorkClasses classes, const ClassCounts* counts,
                                                          ClassCounts* taken, std::uint32_t* numbers) {
   __shared__ ClassCounts own, begin;
   for (std::uint32_t first = blockIdx.x * threads; first < classes.groups.count;
@@ -81,7 +80,7 @@ __global__ void __launch_bounds__(threads) list_by_class(const CostClasses class
     const int of_class = g < classes.groups.count ? classes.of(g) : not_listed;
     const std::uint32_t place = count_in(own, of_class);
     __syncthreads();
-    if (threadIdx.x < cost_classes && own[threadIdx.x] > 0) {
+    if (threadIdx.x < work_classes && own[threadIdx.x] > 0) {
       std::uint32_t before = 0;
       for (unsigned heavier = 0; heavier < threadIdx.x; ++heavier) before += (*counts)[heavier];
       begin[threadIdx.x] = before + atomicAdd(&(*taken)[threadIdx.x], own[threadIdx.x]);
@@ -98,7 +97,7 @@ DeviceArray<ClassCounts> list_groups(const WalkableGroups& groups, int targets_p
   counts.clear();
   numbers = DeviceArray<std::uint32_t>(groups.count);
   if (groups.count == 0) return counts;
-  const CostClasses classes{groups, targets_per_warp > group_size};
+  const WorkClasses classes{groups, targets_per_warp > group_size};
   const unsigned blocks = std::min(enough_blocks, blocks_for(groups.count));
   count_classes<<<blocks, threads, 0, stream()>>>(classes, counts.data());
   list_by_class<<<blocks, threads, 0, stream()>>>(classes, counts.data(), counts.data() + 1, numbers.data());
@@ -120,7 +119,8 @@ ActiveList active_groups(const WalkableGroups& groups, int targets_per_warp) {
   const DeviceArray<ClassCounts> counts = list_groups(groups, targets_per_warp, list.numbers);
   ClassCounts of_all;
   counts.download(std::span(&of_all, 1));
-  for (const std::uint32_t count : of_all) list.count += count;
+  std::copy(std::begin(of_all), std::end(of_all), list.of_class.begin());
+  for (const std::uint32_t count : list.of_class) list.count += count;
   return list;
 }
 

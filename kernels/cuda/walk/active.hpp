@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -9,10 +10,25 @@
 /// Who is to be walked, and in which order.
 namespace grove::cuda {
 
+/// Classes of groups by how many interactions their targets had, to a factor of two: in class k up to
+/// most_work_of(k).
+inline constexpr int work_classes = 33;
+constexpr std::int64_t most_work_of(int work_class) {
+  return (std::int64_t{1} << (work_classes - 1 - work_class)) - 1;
+}
+
 /// Numbers of groups, or of particles. Device memory.
 struct ActiveList {
   DeviceArray<std::uint32_t> numbers;  ///< the first `count`
   std::uint32_t count = 0;
+  std::array<std::uint32_t, work_classes> of_class{};  ///< how many there are, from active_groups()
+
+  /// The sum of most_work_of() for all.
+  std::int64_t work() const {
+    std::int64_t sum = 0;
+    for (int k = 0; k < work_classes; ++k) sum += most_work_of(k) * of_class[static_cast<std::size_t>(k)];
+    return sum;
+  }
 };
 
 /// The groups of some leaves as an update leaves them, and what tells how long their walks will take. Device
@@ -22,7 +38,7 @@ struct WalkableGroups {
   const std::uint32_t* leaf_of_group;
   std::uint32_t count;
   const std::uint32_t* work;  ///< by particle, work_per_cycle() of its last walk
-  const std::uint8_t* rung;   ///< by particle, as now: it may have been another one in that walk
+  const std::uint8_t* rung;   ///< by particle
 };
 
 /// Groups that have active particles. targets_per_warp: group_size; or twice that: of each pair of groups of

@@ -44,22 +44,21 @@ class WarpTargets {
     return static_cast<std::uint32_t>(bucket.first - group_.first) < static_cast<std::uint32_t>(group_.count);
   }
 
-  /// Begins their sums. leaf: theirs.
+  /// Begins their sums.
   template <class Sums>
-  __device__ void begin(const LeafPlaces& leaf, Sums& sums) {
-    first_ = static_cast<std::uint32_t>(leaf.first) + static_cast<std::uint32_t>(group_.first);
+  __device__ void begin(Sums& sums) const {
     sums.load(sources(), to_.trees.softening + first_, group_.count);
   }
-  /// Puts the sums of those that are active.
-  template <class Scope, class Sums>
-  __device__ void put(const ForceUnits& units, const Sums& sums, const GroupCounts& counts,
-                      const ForceOutput& out, const std::uint32_t* active) const {
+  /// Puts the sums of those that are active: sums.total() for each row of 32. work: that these took.
+  template <class Scope, int rows, class Sums>
+  __device__ void put(const ForceUnits& units, const Sums& sums, std::uint32_t work, const ForceOutput& out,
+                      const std::uint32_t* active) const {
 #pragma unroll
-    for (int row = 0; row < Sums::rows; ++row) {
+    for (int row = 0; row < rows; ++row) {
       const Accumulator<float> sum = sums.total(row);
       const int i = lane_ + 32 * row;
       if (i < group_.count && active[row] >> lane_ & 1U)
-        put_force<Scope>(units, sum, counts.interactions(), first_ + static_cast<std::uint32_t>(i), out);
+        put_force<Scope>(units, sum, work, first_ + static_cast<std::uint32_t>(i), out);
     }
   }
 
@@ -70,6 +69,10 @@ class WarpTargets {
     group_ = to_.trees.groups[g];
     leaf_ = static_cast<std::int32_t>(leaf);
     return to_.trees.leaves[leaf];
+  }
+  /// leaf: theirs.
+  __device__ void note_first(const LeafPlaces& leaf) {
+    first_ = static_cast<std::uint32_t>(leaf.first) + static_cast<std::uint32_t>(group_.first);
   }
   /// joined: who is active in the group that has joined.
   __device__ void note_active(std::uint32_t joined, std::uint32_t* active) {
@@ -96,6 +99,7 @@ class OneGroup : public WarpTargets {
   /// Loads a group. Returns its leaf.
   const __device__ LeafPlaces& load(std::uint32_t g, std::uint32_t* active) {
     const LeafPlaces& leaf = load_group(g);
+    note_first(leaf);
     note_active(0, active);
     return leaf;
   }
@@ -115,6 +119,7 @@ class TwoGroups : public WarpTargets {
     const LeafPlaces& leaf = load_group(g);
     std::uint32_t joined = 0;
     if (group_.first + group_size < leaf.count) joined = join(to_.trees.groups[g + 1]);
+    note_first(leaf);
     note_active(joined, active);
     return leaf;
   }

@@ -8,7 +8,8 @@
 
 namespace grove::cuda {
 
-enum class Fault : int { none, opened_pruned, stack_full };
+/// What a walk may run into; the worst counts.
+enum class Fault : int { none, shares_full, opened_pruned, stack_full };
 
 /// Shared memory of a warp.
 struct WarpMemory {
@@ -34,7 +35,7 @@ struct WarpStore {
 ///               OtherLeaves
 ///   Trees       codes and children of nodes, and how buckets fill batches: BinaryTrees, AnyTrees
 ///   Targets     OneGroup, TwoGroups
-///   Share       the part of the sources that is this warp's: AllSources, PartOfSources
+///   Share       the part of the sources that is this warp's: AllSources, PartOfSources, LimitedShare
 template <class Acceptance, class Sums, class Scope, class Trees, class Targets, class Share>
 class GroupWalk {
  public:
@@ -54,13 +55,16 @@ class GroupWalk {
         buckets_(memory.buckets) {}
 
   /// Walks a group and puts its forces. number: among the groups to be walked.
-  __device__ Fault run(std::uint32_t number, const ForceOutput& output) {
+  __device__ Fault run(std::uint32_t number, const Share& share, const ForceOutput& output) {
     counts = {};
+    stack_.clear();
+    share_ = share;
     const std::uint32_t g = targets_.group(number);
     if (targets_.is_passed_over(g)) return Fault::none;
     begin(g);
     const Fault fault = sum_sources();
-    if (fault == Fault::none) targets_.template put<Scope>(units_, *this, counts, output, m_.active);
+    if (fault == Fault::none)
+      targets_.template put<Scope, rows>(units_, *this, counts.interactions(), output, m_.active);
     return fault;
   }
   /// Walks with a share of the sources, of which total() then is the sum.
@@ -79,6 +83,9 @@ class GroupWalk {
     return sum;
   }
 
+  /// What has not been tested when a share ends early.
+  const __device__ NodeStack& left() const { return stack_; }
+
   /// The counts of the group that has been run. Tests that all parts make count once.
   GroupCounts counts;
 
@@ -94,9 +101,9 @@ class GroupWalk {
   __device__ void begin(std::uint32_t g) {
     const LeafPlaces& leaf = targets_.load(g, m_.active);
     scope_.enter(leaf, targets_.leaf());
-    targets_.begin(leaf, sums_);
+    targets_.begin(sums_);
     if constexpr (expands) expansion_.begin(targets_.bounds(), targets_.expansion_excess());
-    scope_.start(Trees::codes(from_), stack_);
+    share_.start(scope_, Trees::codes(from_), stack_);
     batches_ = 0;
     cells_.clear();
     expanded_.clear();
@@ -108,7 +115,7 @@ class GroupWalk {
     for (bool more = true; more;) {
       share_.divide(stack_);
       if (!stack_.is_empty() && !test(opened_pruned)) return Fault::stack_full;
-      more = !stack_.is_empty();
+      more = !stack_.is_empty() && !share_.ends(stack_, counts.interactions());
       while (cells_.size() >= (more ? batch_size : 1)) sum_cells(min(cells_.size(), batch_size)), keep();
       if constexpr (expands)
         while (expanded_.size() >= (more ? batch_size : 1)) expand_cells(min(expanded_.size(), batch_size));

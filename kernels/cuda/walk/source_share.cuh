@@ -6,9 +6,20 @@
 /// How many warps share the sources of a GroupWalk.
 namespace grove::cuda {
 
+/// Where a warp begins, and how far it goes, unless a share says otherwise: all that the pass goes through.
+struct WholePass {
+  template <class Scope>
+  __device__ void start(const Scope& scope, const NodeCodes& codes, NodeStack& stack) const {
+    scope.start(codes, stack);
+  }
+  /// True if the warp leaves what is on the stack to others. interactions: of a target, until now.
+  __device__ static bool ends(const NodeStack&, std::uint32_t /*interactions*/) { return false; }
+};
+
 /// One warp sums all.
-class AllSources {
+class AllSources : public WholePass {
  public:
+  __device__ static AllSources of_group(std::uint32_t /*limit*/) { return {}; }
   /// Leaves the nodes of other warps to them, once there are enough for all.
   __device__ void divide(NodeStack&) {}
   /// True if what this lane finds is for this warp to sum.
@@ -23,7 +34,7 @@ class AllSources {
 
 /// One of several warps, a power of two of them. All test the same nodes until there are enough to go round:
 /// few nodes may hold most of the work.
-class PartOfSources {
+class PartOfSources : public WholePass {
  public:
   PartOfSources() = default;
   __device__ PartOfSources(int number, int parts) : number_(number), parts_(parts) {}
@@ -44,6 +55,34 @@ class PartOfSources {
 
   int number_ = 0, parts_ = 1;
   bool is_divided_ = false;
+};
+
+/// What one warp sums before it leaves the rest to others: all or some nodes, until it has done enough.
+class LimitedShare : public AllSources {
+ public:
+  LimitedShare() = default;
+  __device__ static LimitedShare of_group(std::uint32_t limit) { return {limit, nullptr, 0}; }
+  /// nodes: [count]; null: all.
+  __device__ LimitedShare(std::uint32_t limit, const std::uint32_t* nodes, int count)
+      : limit_(limit), nodes_(nodes), count_(count) {}
+
+  template <class Scope>
+  __device__ void start(const Scope& scope, const NodeCodes& codes, NodeStack& stack) const {
+    if (nodes_ == nullptr)
+      scope.start(codes, stack);
+    else
+      stack.start(nodes_, count_);
+  }
+  __device__ bool ends(const NodeStack& stack, std::uint32_t interactions) const {
+    return interactions >= limit_ && stack.holds(least_left);
+  }
+
+ private:
+  static constexpr int least_left = 16;
+
+  std::uint32_t limit_ = 0;
+  const std::uint32_t* nodes_ = nullptr;
+  int count_ = 0;
 };
 
 }  // namespace grove::cuda

@@ -15,6 +15,8 @@ WalkMemory begin(const GravityParameters& gravity, const WalkUnits& units, const
   WalkMemory memory;
   memory.state.clear();
   if (targets.groups == 0) return memory;
+  const bool has_shares = !Scope::has_targets && targets.share_limit != no_share_limit;
+  if (has_shares) memory.shares = ShareArrays(targets);
   const ForceUnits force = ForceUnits::of(gravity, units);
   if (targets.parts > 1)
     walk_in_parts<Scope>(gravity, force, sources, targets, output, memory);
@@ -22,11 +24,14 @@ WalkMemory begin(const GravityParameters& gravity, const WalkUnits& units, const
     walk_groups<Scope, OneGroup>(gravity, force, sources, targets, output, memory);
   else
     walk_groups<Scope, TwoGroups>(gravity, force, sources, targets, output, memory);
+  if (has_shares) walk_shares(gravity, force, sources, targets, output, memory);
   return memory;
 }
 
 /// The counts of a walk that is done.
 WalkCounts counts_of(const WalkState& result) {
+  if (result.fault == static_cast<int>(Fault::shares_full))
+    throw std::logic_error("walk: no room for all shares of groups");
   if (result.fault == static_cast<int>(Fault::opened_pruned))
     throw OpensPruned("walk: a group opens what was not sent for it");
   if (result.fault == static_cast<int>(Fault::stack_full))
@@ -81,16 +86,21 @@ WalkCounts OwnWalk::finish() {
 }
 
 WalkCounts OwnWalk::finish_with_others(const GravityParameters& gravity, const WalkUnits& units,
-                                       const WalkSources& sources, const WalkTargets& targets,
+                                       const WalkSources& sources, WalkTargets& targets,
                                        const ForceOutput& output) {
   impl_->done.hold(stream());
-  impl_->others_started.record(stream());
-  const WalkMemory others = begin<OtherLeaves>(gravity, units, sources, targets, output);
-  impl_->others_done.record(stream());
   WalkState results[2];
-  const Download both[] = {impl_->memory.state.download_to(std::span(&results[0], 1)),
-                           others.state.download_to(std::span(&results[1], 1))};
-  device_download(both);
+  while (true) {
+    impl_->others_started.record(stream());
+    const WalkMemory others = begin<OtherLeaves>(gravity, units, sources, targets, output);
+    impl_->others_done.record(stream());
+    const Download both[] = {impl_->memory.state.download_to(std::span(&results[0], 1)),
+                             others.state.download_to(std::span(&results[1], 1))};
+    device_download(both);
+    if (results[1].fault != static_cast<int>(Fault::shares_full)) break;
+    targets.most_shares = 2 * results[1].queue.produced;
+    impl_->memory = begin<OwnLeaf>(gravity, units, sources, targets, output);
+  }
   WalkCounts counts = counts_of(results[0]);
   counts += counts_of(results[1]);
   return counts;

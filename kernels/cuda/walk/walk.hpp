@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -57,6 +58,8 @@ struct WalkSources {
 /// (docs/measurements/gpu-forces.md).
 inline constexpr int most_walk_parts = 32, most_useful_parts = 16;
 
+inline constexpr std::uint32_t no_share_limit = ~std::uint32_t{0};
+
 /// The targets of forces: active particles of the leaves of this rank (Group::active). Device memory.
 struct WalkTargets {
   LeafTrees trees;
@@ -69,6 +72,10 @@ struct WalkTargets {
   /// leaf in pairs, the first with the second and so on. The first one of a pair is to be walked; the
   /// second one may be among those to be walked and is passed over.
   int targets_per_warp = group_size;
+  /// In walk_others(): interactions of a target after which a warp leaves what is left of its group to
+  /// others, in shares; and how many of these there is room for.
+  std::uint32_t share_limit = no_share_limit;
+  std::uint32_t most_shares = 16384;
   float expansion_excess = no_expansion;  ///< set by the walk: GravityParameters::expansion_excess()
 };
 
@@ -80,6 +87,17 @@ constexpr int walk_parts(std::int64_t groups_of_all_ranks) {
   int parts = 1;
   while (parts < most_useful_parts && 2 * parts * groups_of_all_ranks <= enough) parts *= 2;
   return parts;
+}
+
+/// WalkTargets::share_limit for so many groups of so much work (ActiveList::work()) on all ranks: about twice
+/// their mean. A group that reaches into a dense place has ten or twenty times as much to sum, which no
+/// earlier walk foretells, and all others would wait for its warp. None where several warps walk each group
+/// anyway. The limit must not depend on how many ranks there are, nor on the GPU: shares are summed apart.
+constexpr std::uint32_t share_limit(std::int64_t groups_of_all_ranks, std::int64_t work_of_all_ranks) {
+  constexpr std::int64_t least = 256;  // of which the start of a share takes a tenth or so
+  if (walk_parts(groups_of_all_ranks) > 1) return no_share_limit;
+  const std::int64_t limit = work_of_all_ranks / groups_of_all_ranks * 3 / 2;
+  return static_cast<std::uint32_t>(std::clamp(limit, least, std::int64_t{no_share_limit}));
 }
 
 /// How many particles it pays to walk together where all ranks have so many: bisections in pairs of groups
@@ -110,6 +128,10 @@ constexpr int default_targets_per_warp(std::int64_t particles_of_all_ranks) {
 /// Device memory for that: 516 bytes per group and part. For the few active groups of block time steps;
 /// compare Miki and Umemura 2017, New Astron. 52, 65.
 ///
+/// With a limit, a warp that has done enough for its group splits what is left on its stack into eight
+/// shares, which any warp may take; a share that proves too long is split again. Their sums are added in an
+/// order that follows from the trees.
+///
 /// Sets the output of the active particles of the groups walked. Throws OpensPruned if a pruned node would
 /// have to be opened.
 WalkCounts walk_own(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
@@ -132,10 +154,10 @@ class OwnWalk {
 
   /// Waits for it. Throws as walk_own() does.
   WalkCounts finish();
-  /// The same with walk_others() behind it, and one wait for both. Returns the counts of both.
+  /// The same with walk_others() behind it, and one wait for both. Returns the counts of both. targets
+  /// (in/out): where there was no room for all shares there now is, and all has been walked again.
   WalkCounts finish_with_others(const GravityParameters& gravity, const WalkUnits& units,
-                                const WalkSources& sources, const WalkTargets& targets,
-                                const ForceOutput& output);
+                                const WalkSources& sources, WalkTargets& targets, const ForceOutput& output);
   /// How long it took the GPU, beside all else. After it has finished.
   double seconds() const;
   /// How long the others took behind it.

@@ -33,21 +33,29 @@ constexpr std::uint32_t units_of_block(std::uint32_t units) {
 }
 
 /// The sources are indexed by lanes, which without __grid_constant__ would take a copy in memory.
+///
+/// The queue is for what is left of groups in a pass that has a limit.
 template <Order order, class Shape, class Scope, class Trees, class Targets>
 __global__ void __launch_bounds__(WalkBlocks<Scope, Trees>::threads, WalkBlocks<Scope, Trees>::per_processor)
     walk(const ForceUnits units, const __grid_constant__ WalkSources sources, const WalkTargets targets,
-         const ForceOutput output, std::uint32_t of_brief_block, WarpStore* stores, WalkState* state) {
+         const ForceOutput output, std::uint32_t of_brief_block, WarpStore* stores,
+         const __grid_constant__ ShareQueue queue, WalkState* state) {
+  using Share = std::conditional_t<Scope::has_targets, AllSources, LimitedShare>;
   using Blocks = WalkBlocks<Scope, Trees>;
   __shared__ WarpMemory memory[Blocks::warps];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  GravityWalk<order, Shape, Scope, Trees, Targets, AllSources> group(
+  GravityWalk<order, Shape, Scope, Trees, Targets, Share> group(
       units, sources, targets, memory[warp],
       Blocks::are_brief ? nullptr : stores + blockIdx.x * Blocks::warps + warp);
   WarpTotals totals;
   for (std::uint32_t turn = 0; !Blocks::are_brief || turn < of_brief_block; ++turn) {
     const std::uint32_t g = Blocks::are_brief ? blockIdx.x * of_brief_block + turn : next_unit(state);
     if (g >= targets.groups) break;
-    const Fault fault = group.run(g, output);
+    Fault fault = group.run(g, Share::of_group(targets.share_limit), output);
+    if constexpr (!Scope::has_targets)
+      if (fault == Fault::none && !group.left().is_empty() &&
+          !queue.split(group.left(), g, SourceShare::none))
+        fault = Fault::shares_full;
     if (fault != Fault::none) {
       if (lane == 0) atomicMax(&state->fault, static_cast<int>(fault));
       break;
@@ -68,8 +76,9 @@ void launch_walk(const ForceUnits& units, const WalkSources& sources, const Walk
     grid = static_cast<std::uint32_t>(blocks_at_a_time(kernel, Blocks::threads));
     memory.stores = DeviceArray<WarpStore>(std::size_t{grid} * Blocks::warps);
   }
-  kernel<<<grid, Blocks::threads, 0, stream()>>>(units, sources, targets, output, of_brief_block,
-                                                 memory.stores.data(), memory.state.data());
+  kernel<<<grid, Blocks::threads, 0, stream()>>>(
+      units, sources, targets, output, of_brief_block, memory.stores.data(),
+      memory.shares.view(memory.state.data()), memory.state.data());
   launched("Grove::cuda::walk");
 }
 

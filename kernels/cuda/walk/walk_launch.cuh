@@ -4,6 +4,7 @@
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/walk/group_acceptance.cuh"
 #include "kernels/cuda/walk/group_walk.cuh"
+#include "kernels/cuda/walk/share_queue.cuh"
 #include "kernels/cuda/walk/source_share.cuh"
 #include "kernels/cuda/walk/target_sums.cuh"
 #include "kernels/math/softening_shape.hpp"
@@ -15,6 +16,26 @@ struct WalkState {
   unsigned long long cell, particle, tests, expanded, instructions, longest;
   std::uint32_t next_unit;  ///< group, or part of one
   int fault;
+  ShareQueue::State queue;
+};
+
+/// The memory of a ShareQueue.
+struct ShareArrays {
+  DeviceArray<SourceShare> shares;
+  DeviceArray<std::uint32_t> ready;
+  DeviceArray<Accumulator<float>> totals;
+
+  ShareArrays() = default;
+  explicit ShareArrays(const WalkTargets& targets)
+      : shares(targets.most_shares),
+        ready(targets.most_shares),
+        totals(std::size_t{targets.most_shares} * static_cast<std::size_t>(targets.targets_per_warp)) {
+    ready.clear();
+  }
+  ShareQueue view(WalkState* state) const {
+    return {shares.data(), ready.data(), totals.data(), static_cast<std::uint32_t>(shares.size()),
+            &state->queue};
+  }
 };
 
 /// The memory of the kernels of a walk, to be kept until they are done.
@@ -23,6 +44,7 @@ struct WalkMemory {
   DeviceArray<WarpStore> stores;        ///< [warps at a time]
   DeviceArray<Accumulator<float>> sum;  ///< [groups][parts][32] what each part of each group sums
   DeviceArray<std::uint32_t> work;      ///< [groups][parts]
+  ShareArrays shares;                   ///< if groups may leave some
 };
 
 /// The number of the next unit of work, for all lanes of a warp.
@@ -82,5 +104,9 @@ void walk_groups(const GravityParameters& gravity, const ForceUnits& units, cons
 template <class Scope>
 void walk_in_parts(const GravityParameters& gravity, const ForceUnits& units, const WalkSources& sources,
                    const WalkTargets& targets, const ForceOutput& output, WalkMemory& memory);
+
+/// Walks the shares that walk_others() has left.
+void walk_shares(const GravityParameters& gravity, const ForceUnits& units, const WalkSources& sources,
+                 const WalkTargets& targets, const ForceOutput& output, WalkMemory& memory);
 
 }  // namespace grove::cuda

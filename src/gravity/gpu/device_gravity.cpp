@@ -104,23 +104,23 @@ void DeviceGravity::unless_at_fault(const Work& work) {
 }
 
 /// Those that walk, or parts of them. Returns how many they are on this rank.
-Count DeviceGravity::choose_groups(const GravitySetup& setup, int first_active) {
+DeviceGravity::Chosen DeviceGravity::choose_groups(const GravitySetup& setup, int first_active) {
   active_ = {};
   runs_ = {};
   if (setup.walk.critical_separation > 0) {
     runs_ = cuda::split_groups(forest_.trees(), forest_.leaf_of_group(), forest_.groups(), forest_.buckets(),
                                setup.walk.critical_separation);
-    return runs_.count;
+    return {.groups = runs_.count};
   }
-  if (first_active == 0) return forest_.groups();
+  if (first_active == 0) return {.groups = forest_.groups()};
   active_ = cuda::active_groups(walkable_groups(), group_size);
-  return active_.count;
+  return {active_.count, active_.work()};
 }
 
 /// How these walk: that depends on how many all ranks have.
 cuda::WalkTargets DeviceGravity::targets(const GravitySetup& setup, const Domain& domain, int first_active,
-                                         Count groups_of_all_ranks) {
-  const int parts = cuda::walk_parts(groups_of_all_ranks);
+                                         const Chosen& of_all_ranks) {
+  const int parts = cuda::walk_parts(of_all_ranks.groups);
   cuda::LeafTrees trees = forest_.trees();
   if (setup.walk.critical_separation > 0) {
     trees.groups = runs_.runs.data();
@@ -129,13 +129,17 @@ cuda::WalkTargets DeviceGravity::targets(const GravitySetup& setup, const Domain
   const bool all = first_active == 0;
   const int wide = parts > 1
                        ? group_size
-                       : targets_per_warp(all ? domain.cells[0].count : groups_of_all_ranks * group_size);
+                       : targets_per_warp(all ? domain.cells[0].count : of_all_ranks.groups * group_size);
   if (all)
     active_ =
         cuda::all_groups(walkable_groups(), wide, wide > group_size ? forest_.pairs() : forest_.groups());
   else if (wide > group_size)
     active_ = cuda::active_groups(walkable_groups(), wide);
-  return {trees, forest_.leaf_of_group(), active_.count, active_.numbers.data(), parts, wide};
+  cuda::WalkTargets targets{trees, forest_.leaf_of_group(), active_.count, active_.numbers.data(), parts,
+                            wide};
+  if (!all) targets.share_limit = cuda::share_limit(of_all_ranks.groups, of_all_ranks.work);
+  targets.most_shares = most_shares_;
+  return targets;
 }
 
 cuda::WalkableGroups DeviceGravity::walkable_groups() const {
@@ -149,13 +153,13 @@ ForceOutput DeviceGravity::output() const {
 }
 
 std::array<WalkCounts, 2> DeviceGravity::try_walk(const GravitySetup& setup, const Domain& domain) {
-  Count chosen = 0;
+  Chosen chosen;
   comm_.together([&] { chosen = choose_groups(setup, 0); });
-  const Count groups_of_all_ranks = comm_.sum(chosen);
+  chosen.groups = comm_.sum(chosen.groups);
   const auto& [gravity, units, separation] = setup.walk;
   std::array<WalkCounts, 2> counts;
   comm_.together([&] {
-    const cuda::WalkTargets targets = this->targets(setup, domain, 0, groups_of_all_ranks);
+    const cuda::WalkTargets targets = this->targets(setup, domain, 0, chosen);
     const cuda::DeviceArray<Vec3f> acceleration(particles_.size());
     const cuda::DeviceArray<float> potential(particles_.size());
     const cuda::DeviceArray<std::uint32_t> work(particles_.size());
@@ -224,31 +228,39 @@ std::string DeviceGravity::refit(const GravitySetup& setup, const Domain& domain
   return lost;
 }
 
-void DeviceGravity::begin_walk(const GravitySetup& setup, const Domain& domain, int first_active) {
+void DeviceGravity::begin_walk(const GravitySetup& setup, const Domain& domain, int first_active,
+                               Selections selections) {
   first_active_ = first_active;
   own_.reset();  // of an evaluation that has ended with an error
-  chosen_ = 0;
-  has_targets_ = false;
-  unless_at_fault([&] { chosen_ = choose_groups(setup, first_active); });
-  if (first_active == 0 && groups_of_all_ranks_ && setup.walk.critical_separation == 0)
-    begin_own_walk(setup, domain, *groups_of_all_ranks_);
+  // Again means with the same targets: the work by which they are chosen is no longer that of their last
+  // step.
+  if (selections != Selections::again) {
+    chosen_ = {};
+    has_targets_ = false;
+    unless_at_fault([&] { chosen_ = choose_groups(setup, first_active); });
+    if (first_active == 0 && groups_of_all_ranks_ && setup.walk.critical_separation == 0)
+      choose_targets(setup, domain, {.groups = *groups_of_all_ranks_});
+  }
+  if (has_targets_) begin_own_walk(setup);
   urgent_.emplace();
 }
 
-void DeviceGravity::begin_own_walk(const GravitySetup& setup, const Domain& domain,
-                                   Count groups_of_all_ranks) {
+void DeviceGravity::choose_targets(const GravitySetup& setup, const Domain& domain,
+                                   const Chosen& of_all_ranks) {
   has_targets_ = true;
+  unless_at_fault([&] { targets_ = targets(setup, domain, first_active_, of_all_ranks); });
+}
+
+void DeviceGravity::begin_own_walk(const GravitySetup& setup) {
   if (parameters_.walk != WalkKind::groups) return;
-  unless_at_fault([&] {
-    targets_ = targets(setup, domain, first_active_, groups_of_all_ranks);
-    own_.emplace(setup.walk.gravity, setup.walk.units, own_sources(), targets_, output());
-  });
+  unless_at_fault(
+      [&] { own_.emplace(setup.walk.gravity, setup.walk.units, own_sources(), targets_, output()); });
 }
 
 void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain, Selections selections,
                             PhaseTimers& timers) {
-  const DeviceTreeExchange::Said all =
-      trees_.publish(own(setup, domain), first_active_, selections, {chosen_, fault_ ? 1 : 0}, timers);
+  chosen_.faults = fault_ ? 1 : 0;
+  const Chosen all = trees_.publish(own(setup, domain), first_active_, selections, chosen_, timers);
   if (all.faults > 0) {
     own_.reset();
     urgent_.reset();
@@ -258,7 +270,9 @@ void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain, Sel
     });
   }
   if (first_active_ == 0 && setup.walk.critical_separation == 0) groups_of_all_ranks_ = all.groups;
-  if (!has_targets_) begin_own_walk(setup, domain, all.groups);
+  if (has_targets_) return;
+  choose_targets(setup, domain, all);
+  begin_own_walk(setup);
 }
 
 void DeviceGravity::select(const GravitySetup& setup, const Domain& domain) {
@@ -286,6 +300,7 @@ WalkCounts DeviceGravity::walk_others(const GravitySetup& setup, const Domain& d
   }
   const WalkCounts counts = own_->finish_with_others(setup.walk.gravity, setup.walk.units,
                                                      trees_.sources(own(setup, domain)), targets_, output());
+  most_shares_ = targets_.most_shares;
   timers.add("own walk", {own_->seconds(), {}});
   timers.add("other walk", {own_->seconds_of_others(), {}});
   return counts;

@@ -47,7 +47,7 @@ class DeviceGravity : public GravityStorage {
   void grow(const Domain& domain, PhaseTimers& timers) override;
   std::string refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
                     PhaseTimers& timers) override;
-  void begin_walk(const GravitySetup& setup, const Domain& domain, int first_active) override;
+  void begin_walk(const GravitySetup& setup, const Domain& domain, int first_active, Selections) override;
   void publish(const GravitySetup& setup, const Domain& domain, Selections, PhaseTimers& timers) override;
   void select(const GravitySetup& setup, const Domain& domain) override;
   WalkCounts walk_own(const GravitySetup&, PhaseTimers&) override { return {}; }
@@ -85,11 +85,13 @@ class DeviceGravity : public GravityStorage {
   void has_new_trees(const Domain& domain);
   template <class Work>
   void unless_at_fault(const Work& work);
-  Count choose_groups(const GravitySetup& setup, int first_active);
+  using Chosen = DeviceTreeExchange::Said;
+  Chosen choose_groups(const GravitySetup& setup, int first_active);
   cuda::WalkTargets targets(const GravitySetup& setup, const Domain& domain, int first_active,
-                            Count groups_of_all_ranks);
+                            const Chosen& of_all_ranks);
   cuda::WalkableGroups walkable_groups() const;
-  void begin_own_walk(const GravitySetup& setup, const Domain& domain, Count groups_of_all_ranks);
+  void choose_targets(const GravitySetup& setup, const Domain& domain, const Chosen& of_all_ranks);
+  void begin_own_walk(const GravitySetup& setup);
   ForceOutput output() const;
   cuda::WalkSources own_sources() const;
   WalkCounts walk_along_ropes(const GravitySetup& setup, const Domain& domain) const;
@@ -105,6 +107,8 @@ class DeviceGravity : public GravityStorage {
   DeviceForest forest_;
   DeviceTreeExchange trees_;
 
+  std::uint32_t most_shares_ = cuda::WalkTargets{}.most_shares;  ///< room for those of a walk
+
   // As trees are.
   std::optional<Count> groups_of_all_ranks_;  ///< once they are known
   cuda::NodeCodes codes_ = cuda::bisection_codes;
@@ -118,7 +122,7 @@ class DeviceGravity : public GravityStorage {
   int first_active_ = 0;
   cuda::ActiveList active_;  ///< groups to be walked
   cuda::GroupRuns runs_;     ///< or the parts of them
-  Count chosen_ = 0;         ///< how many walk
+  Chosen chosen_;            ///< how many walk
   bool has_targets_ = false;
   cuda::WalkTargets targets_{};
   std::exception_ptr fault_;                ///< of this rank alone, which others have not heard of

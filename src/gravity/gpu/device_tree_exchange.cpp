@@ -155,6 +155,7 @@ std::vector<cuda::CoverNotice> DeviceTreeExchange::gather(const std::vector<cuda
   auto next = all.begin();
   for (std::size_t rank = 0; rank < covers.size(); next += told_by[rank++]) {
     said.groups += next->said.groups;
+    said.work += next->said.work;
     said.faults += next->said.faults;
     for (Count i = 0; i < covers[rank]; ++i) notices.push_back(next[i].cover);
   }

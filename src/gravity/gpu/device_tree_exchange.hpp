@@ -51,6 +51,7 @@ class DeviceTreeExchange {
   /// A rank tells this beside its covers.
   struct Said {
     Count groups = 0;  ///< that walk
+    Count work = 0;    ///< of these: ActiveList::work()
     Count faults = 0;  ///< 1: nothing of its trees counts
   };
   /// Collective, and each of the next two; in this order. Returns the sums of what ranks have said: where
