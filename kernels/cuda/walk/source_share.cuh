@@ -78,7 +78,7 @@ class LimitedShare : public AllSources {
   }
 
  private:
-  static constexpr int least_left = 16;
+  static constexpr int least_left = 16;  ///< nodes: a few for each of those who are to go on
 
   std::uint32_t limit_ = 0;
   const std::uint32_t* nodes_ = nullptr;
