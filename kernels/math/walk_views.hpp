@@ -119,7 +119,7 @@ struct WalkCounts {
   std::int64_t tests = 0;         ///< opening tests by groups
   std::int64_t expanded = 0;      ///< those of `cell` that came by expansions (local_expansion.hpp)
   std::int64_t instructions = 0;  ///< of all groups, see group_instructions()
-  std::int64_t longest = 0;       ///< of the group that takes most, where it is what others wait for
+  std::int64_t longest = 0;  ///< of the group, or share of one, that takes most, where others wait for it
 
   WalkCounts& operator+=(const WalkCounts& o) {
     cell += o.cell, particle += o.particle, tests += o.tests, expanded += o.expanded;

@@ -1,6 +1,6 @@
 // Walks on the GPU in which warps leave to others what is left of groups with much to sum.
-#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "kernels/cuda/walk/active.hpp"
 #include "support/device_grown.hpp"

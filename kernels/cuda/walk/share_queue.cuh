@@ -7,7 +7,7 @@
 #include "kernels/cuda/trees/node_stack.cuh"
 #include "kernels/math/interaction.hpp"
 
-/// Groups that have much to sum are split while they are walked.
+/// What is left of groups that have much to sum, once their warps have done enough.
 namespace grove::cuda {
 
 /// Into how many shares what is left of a group is split.
@@ -17,6 +17,7 @@ inline constexpr std::uint32_t shares_divisor = 4;
 
 /// Some of the nodes that a warp has left of a group, or of a share.
 struct alignas(128) SourceShare {
+  static_assert(NodeStack::size % shares_per_split == 0);
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   std::uint32_t nodes[NodeStack::size / shares_per_split];

@@ -2,6 +2,7 @@
 
 #include "kernels/cuda/device/warp.cuh"
 #include "kernels/cuda/trees/node_stack.cuh"
+#include "kernels/cuda/walk/share_queue.cuh"
 
 /// How many warps share the sources of a GroupWalk.
 namespace grove::cuda {
@@ -19,6 +20,7 @@ struct WholePass {
 /// One warp sums all.
 class AllSources : public WholePass {
  public:
+  /// What a warp begins a group with, in a pass with this limit.
   __device__ static AllSources of_group(std::uint32_t /*limit*/) { return {}; }
   /// Leaves the nodes of other warps to them, once there are enough for all.
   __device__ void divide(NodeStack&) {}
@@ -78,7 +80,8 @@ class LimitedShare : public AllSources {
   }
 
  private:
-  static constexpr int least_left = 16;  ///< nodes: a few for each of those who are to go on
+  static constexpr int least_left = 16;  ///< nodes: two for each share
+  static_assert(least_left >= static_cast<int>(shares_per_split));
 
   std::uint32_t limit_ = 0;
   const std::uint32_t* nodes_ = nullptr;

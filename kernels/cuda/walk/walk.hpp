@@ -73,7 +73,7 @@ struct WalkTargets {
   /// second one may be among those to be walked and is passed over.
   int targets_per_warp = group_size;
   /// In walk_others(): interactions of a target after which a warp leaves what is left of its group to
-  /// others, in shares; and how many of these there is room for.
+  /// others, in shares; and how many of these there is room for, a multiple of shares_per_split.
   std::uint32_t share_limit = no_share_limit;
   std::uint32_t most_shares = 16384;
   float expansion_excess = no_expansion;  ///< set by the walk: GravityParameters::expansion_excess()
@@ -120,8 +120,8 @@ constexpr int default_targets_per_warp(std::int64_t particles_of_all_ranks) {
 /// target gets its part at the end (local_expansion.hpp). After each 16 batches sums are kept with what
 /// rounding has left out of them. Octrees have more and smaller buckets: there a batch of particles joins as
 /// many buckets as it holds. Where a stack is nearly full fewer nodes are taken
-/// at a time, so that it never overflows. The order of summation depends on the trees and targets.parts
-/// alone.
+/// at a time, so that it never overflows. The order of summation depends on the trees, parts,
+/// targets_per_warp and share_limit of the targets alone.
 ///
 /// With several parts as many warps walk each group. They test the same nodes until there are two to eight
 /// for each, then every one goes on with its own of these; their sums are added in the order of the parts.
@@ -129,8 +129,9 @@ constexpr int default_targets_per_warp(std::int64_t particles_of_all_ranks) {
 /// compare Miki and Umemura 2017, New Astron. 52, 65.
 ///
 /// With a limit, a warp that has done enough for its group splits what is left on its stack into eight
-/// shares, which any warp may take; a share that proves too long is split again. Their sums are added in an
-/// order that follows from the trees.
+/// shares. When all groups are done any warp may take one; a share is split again after a quarter of the
+/// limit. At last they are added in an order that follows from the trees. Device memory: 900 bytes for each
+/// of most_shares, 1412 where groups walk in pairs.
 ///
 /// Sets the output of the active particles of the groups walked. Throws OpensPruned if a pruned node would
 /// have to be opened.
@@ -160,7 +161,7 @@ class OwnWalk {
                                 const WalkSources& sources, WalkTargets& targets, const ForceOutput& output);
   /// How long it took the GPU, beside all else. After it has finished.
   double seconds() const;
-  /// How long the others took behind it.
+  /// How long the others took behind it, the last time if they walked again for want of room.
   double seconds_of_others() const;
 
  private:

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <cuda/atomic>
+#include <type_traits>
 
 #include "kernels/cuda/device/streams.cuh"
 #include "kernels/cuda/walk/share_queue.cuh"

@@ -103,7 +103,7 @@ void DeviceGravity::unless_at_fault(const Work& work) {
   }
 }
 
-/// Those that walk, or parts of them. Returns how many they are on this rank.
+/// Those that walk, or parts of them. Returns how many they are on this rank, and their work.
 DeviceGravity::Chosen DeviceGravity::choose_groups(const GravitySetup& setup, int first_active) {
   active_ = {};
   runs_ = {};
@@ -117,7 +117,7 @@ DeviceGravity::Chosen DeviceGravity::choose_groups(const GravitySetup& setup, in
   return {active_.count, active_.work()};
 }
 
-/// How these walk: that depends on how many all ranks have.
+/// How these walk: that depends on how many all ranks have, and on their work.
 cuda::WalkTargets DeviceGravity::targets(const GravitySetup& setup, const Domain& domain, int first_active,
                                          const Chosen& of_all_ranks) {
   const int parts = cuda::walk_parts(of_all_ranks.groups);
@@ -248,6 +248,7 @@ void DeviceGravity::begin_walk(const GravitySetup& setup, const Domain& domain, 
 void DeviceGravity::choose_targets(const GravitySetup& setup, const Domain& domain,
                                    const Chosen& of_all_ranks) {
   has_targets_ = true;
+  if (parameters_.walk != WalkKind::groups) return;
   unless_at_fault([&] { targets_ = targets(setup, domain, first_active_, of_all_ranks); });
 }
 

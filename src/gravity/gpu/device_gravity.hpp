@@ -122,7 +122,7 @@ class DeviceGravity : public GravityStorage {
   int first_active_ = 0;
   cuda::ActiveList active_;  ///< groups to be walked
   cuda::GroupRuns runs_;     ///< or the parts of them
-  Chosen chosen_;            ///< how many walk
+  Chosen chosen_;            ///< those that walk
   bool has_targets_ = false;
   cuda::WalkTargets targets_{};
   std::exception_ptr fault_;                ///< of this rank alone, which others have not heard of
