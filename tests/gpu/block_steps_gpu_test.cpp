@@ -86,6 +86,7 @@ TEST_F(BlockStepsOnGpu, rungs_kicks_and_drifts_are_the_hosts) {
   grove::drift(host, drift);
   const Particles there = device.download();
   EXPECT_EQ(std::memcmp(there.rung.data(), host.rung.data(), host.size()), 0);
+  EXPECT_EQ(there.work, host.work) << "follows the rung";
   EXPECT_EQ(there.previous_acceleration, host.previous_acceleration);
   for (std::size_t i = 0; i < host.size(); ++i) {
     // Products and sums may be fused on one side: a few roundings of 2^-52 of accelerations up to 2000 times

@@ -34,6 +34,7 @@ class Forces {
   }
   Particles particles() const { return stored_.download(); }
   LetKeeping& keeping() { return storage_.exchange().keeping(); }
+  Count shares() const { return storage_.shares(); }
 
  private:
   GravityParameters parameters_;
@@ -71,14 +72,16 @@ TEST_F(KeptLetsOfBoxesOnGpu, are_right_where_far_cells_act_in_some_steps) {
 class KeptLetsOnGpu : public GpuRanks, public ::testing::WithParamInterface<Kind> {
  protected:
   Outcome evolve(const Communicator& comm, double drift, LetKeeping::Rule keeping,
-                 std::size_t particles = 2000) const {
+                 std::size_t particles = 2000, Count* shares = nullptr) const {
     const SharedDomain shared = share_out(comm, make_clumps(particles), 128);
     GravityParameters parameters = kept_lets_parameters(GetParam().criterion, GetParam().walk);
     parameters.tree = GetParam().tree;
     const bool is_shared = comm.size() > 1 && devices_.shared;
     const DeviceExchange exchange(comm, is_shared, std::nullopt);
     Forces forces(comm, exchange, parameters, shared.particles);
-    return testing::evolve(comm, shared.domain, forces, drift, keeping);
+    const Outcome outcome = testing::evolve(comm, shared.domain, forces, drift, keeping);
+    if (shares != nullptr) *shares = forces.shares();
+    return outcome;
   }
   void expect_right(const Outcome& outcome, double drift) const {
     testing::expect_right(outcome, evolve(alone_, drift, never));
@@ -118,12 +121,16 @@ TEST_P(KeptLetsOnGpu, are_sent_again_where_something_was_missing) {
       << "more than walks";
 }
 
-/// So many that no group has several warps from the start (walk_parts()): some leave shares of their sources,
-/// as the work of all ranks says, and the same ones if they walk again.
+/// There are enough particles for walks of one warp a group (walk_parts()), which split long groups. The
+/// limit follows from the work of all ranks, and is the same when a rank walks again.
 TEST_P(KeptLetsOnGpu, split_the_same_groups) {
   constexpr std::size_t count = 200000;
   ASSERT_EQ(cuda::walk_parts(3 * count / 4 / group_size), 1);
-  const Outcome alone = evolve(alone_, 1e-6, never, count);
+  Count shares = 0;
+  const Outcome alone = evolve(alone_, 1e-6, never, count, &shares);
+  if (GetParam().walk == WalkKind::groups) {
+    EXPECT_GT(shares, 0);
+  }
   for (const LetKeeping::Rule& rule : {always, too_little})
     testing::expect_right(evolve(comm_, 1e-6, rule, count), alone);
 }

@@ -7,6 +7,7 @@
 #include "support/distributions.hpp"
 #include "support/force_bounds.hpp"
 #include "support/force_errors.hpp"
+#include "support/split_walks.hpp"
 
 namespace grove {
 namespace {
@@ -75,8 +76,6 @@ TEST_F(GpuWalkShares, equal_direct_summation_when_everything_is_opened) {
       }
 }
 
-/// The same terms in another order; the bound is that of walk_parts_gpu_test.cpp. Of expanded cells the terms
-/// are no larger than their forces. Returns the counts.
 void expect_the_sums_of_one_warp(const GravityParameters& gravity, int targets_per_warp, std::uint32_t limit,
                                  WalkCounts& counts) {
   Particles one = make_shape(Shape::plummer, 6000);
@@ -88,18 +87,8 @@ void expect_the_sums_of_one_warp(const GravityParameters& gravity, int targets_p
   Particles found = one;
   const WalkCounts expected = grown.walk(one, gravity, 0, 1, {}, targets_per_warp);
   counts = grown.walk(found, gravity, 0, 1, {}, targets_per_warp, limit);
-  EXPECT_EQ(counts.cell, expected.cell);
-  EXPECT_EQ(counts.expanded, expected.expanded);
-  EXPECT_EQ(counts.particle, expected.particle);
-  EXPECT_EQ(counts.tests, expected.tests);
-  bool differs = false;
-  for (std::size_t i = 0; i < one.size(); ++i) {
-    ASSERT_EQ(found.work[i], one.work[i]) << i;
-    const double bound = 2 * 6.2 * rounding_bound(one, gravity, i, 0, one.work[i] + 50);
-    ASSERT_LE(norm((found.acceleration[i] - one.acceleration[i]).as<double>()), bound) << i;
-    differs |= found.acceleration[i] != one.acceleration[i];
-  }
-  EXPECT_TRUE(differs) << "nothing was shared";
+  expect_same_counts(counts, expected);
+  expect_same_sums(found, one, gravity);
 }
 
 TEST_F(GpuWalkShares, sum_what_one_warp_does) {

@@ -8,7 +8,7 @@
 
 namespace grove::cuda {
 
-/// What a walk may run into; the worst counts.
+/// Errors of a walk. A walk with several reports the last of them in this list.
 enum class Fault : int { none, shares_full, opened_pruned, stack_full };
 
 /// Shared memory of a warp.
@@ -83,7 +83,7 @@ class GroupWalk {
     return sum;
   }
 
-  /// What has not been tested when a share ends early.
+  /// The nodes that are untested when a share ends at its limit.
   const __device__ NodeStack& left() const { return stack_; }
 
   /// The counts of the group that has been run. Tests that all parts make count once.

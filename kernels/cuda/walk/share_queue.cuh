@@ -7,7 +7,7 @@
 #include "kernels/cuda/trees/node_stack.cuh"
 #include "kernels/math/interaction.hpp"
 
-/// What is left of groups that have much to sum, once their warps have done enough.
+/// A group that has much to sum is split: its warp stops at a limit and leaves the other nodes to any warp.
 namespace grove::cuda {
 
 /// Into how many shares what is left of a group is split.
@@ -34,7 +34,7 @@ struct ShareQueue {
   std::uint32_t* ready;        ///< [capacity], of zeroes
   Accumulator<float>* totals;  ///< [capacity][32 or 64]
   std::uint32_t capacity;
-  /// Of zeroes.
+  /// All counters begin at zero.
   struct State {
     std::uint32_t produced;  ///< also those for which there was no room
     std::uint32_t tickets;   ///< for shares, each for one

@@ -7,7 +7,7 @@
 /// How many warps share the sources of a GroupWalk.
 namespace grove::cuda {
 
-/// Where a warp begins, and how far it goes, unless a share says otherwise: all that the pass goes through.
+/// The default of a share: the warp goes through the whole pass.
 struct WholePass {
   template <class Scope>
   __device__ void start(const Scope& scope, const NodeCodes& codes, NodeStack& stack) const {
@@ -20,7 +20,7 @@ struct WholePass {
 /// One warp sums all.
 class AllSources : public WholePass {
  public:
-  /// What a warp begins a group with, in a pass with this limit.
+  /// The share of the first warp of a group. limit: WalkTargets::share_limit.
   __device__ static AllSources of_group(std::uint32_t /*limit*/) { return {}; }
   /// Leaves the nodes of other warps to them, once there are enough for all.
   __device__ void divide(NodeStack&) {}
@@ -59,7 +59,7 @@ class PartOfSources : public WholePass {
   bool is_divided_ = false;
 };
 
-/// What one warp sums before it leaves the rest to others: all or some nodes, until it has done enough.
+/// One warp goes through all nodes or some, and stops at a limit. Others sum the nodes that it leaves.
 class LimitedShare : public AllSources {
  public:
   LimitedShare() = default;

@@ -63,6 +63,7 @@ WalkCounts walk_others(const GravityParameters& gravity, const WalkUnits& units,
 struct OwnWalk::Impl {
   Event ready, started, done, others_started, others_done;
   WalkMemory memory;
+  std::uint32_t shares = 0;
 };
 
 OwnWalk::OwnWalk(const GravityParameters& gravity, const WalkUnits& units, const WalkSources& sources,
@@ -101,10 +102,13 @@ WalkCounts OwnWalk::finish_with_others(const GravityParameters& gravity, const W
     targets.most_shares = 2 * results[1].queue.produced;
     impl_->memory = begin<OwnLeaf>(gravity, units, sources, targets, output);
   }
+  impl_->shares = results[1].queue.produced;
   WalkCounts counts = counts_of(results[0]);
   counts += counts_of(results[1]);
   return counts;
 }
+
+std::int64_t OwnWalk::shares() const { return impl_->shares; }
 
 double OwnWalk::seconds_of_others() const { return impl_->others_done.seconds_since(impl_->others_started); }
 double OwnWalk::seconds() const { return impl_->done.seconds_since(impl_->started); }

@@ -159,6 +159,8 @@ class OwnWalk {
   /// (in/out): where there was no room for all shares there now is, and all has been walked again.
   WalkCounts finish_with_others(const GravityParameters& gravity, const WalkUnits& units,
                                 const WalkSources& sources, WalkTargets& targets, const ForceOutput& output);
+  /// How many shares there were of groups that were split. After it has finished with others.
+  std::int64_t shares() const;
   /// How long it took the GPU, beside all else. After it has finished.
   double seconds() const;
   /// How long the others took behind it, the last time if they walked again for want of room.

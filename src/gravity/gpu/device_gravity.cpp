@@ -302,6 +302,7 @@ WalkCounts DeviceGravity::walk_others(const GravitySetup& setup, const Domain& d
   const WalkCounts counts = own_->finish_with_others(setup.walk.gravity, setup.walk.units,
                                                      trees_.sources(own(setup, domain)), targets_, output());
   most_shares_ = targets_.most_shares;
+  shares_ += own_->shares();
   timers.add("own walk", {own_->seconds(), {}});
   timers.add("other walk", {own_->seconds_of_others(), {}});
   return counts;

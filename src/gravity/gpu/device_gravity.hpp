@@ -69,6 +69,8 @@ class DeviceGravity : public GravityStorage {
   /// Frees the trees. The next evaluation has to grow new ones.
   void forget_trees() { forest_.release(); }
   const DeviceForest& forest() const { return forest_; }
+  /// Shares of groups that were split, in all walks of this rank until now.
+  Count shares() const { return shares_; }
   DeviceTreeExchange& exchange() { return trees_; }
   /// In the memory of the host, and of the device.
   ExternalField external() const { return {external_.data(), static_cast<int>(external_.size())}; }
@@ -108,6 +110,7 @@ class DeviceGravity : public GravityStorage {
   DeviceTreeExchange trees_;
 
   std::uint32_t most_shares_ = cuda::WalkTargets{}.most_shares;  ///< room for those of a walk
+  Count shares_ = 0;
 
   // As trees are.
   std::optional<Count> groups_of_all_ranks_;  ///< once they are known
