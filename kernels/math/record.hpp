@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/host_device.hpp"
 #include "base/types.hpp"
 
 namespace grove {
@@ -11,7 +12,7 @@ struct alignas(16) Record {
   Coordinate x, y, z;   ///< integer coordinates
   std::uint32_t index;  ///< of the particle, in the arrays of ids and weights
 
-  Coordinate operator[](int axis) const { return axis == 0 ? x : axis == 1 ? y : z; }
+  GROVE_HOST_DEVICE Coordinate operator[](int axis) const { return axis == 0 ? x : axis == 1 ? y : z; }
   friend bool operator==(const Record&, const Record&) = default;
 };
 

@@ -47,28 +47,67 @@ void Forest::lay_out(std::span<const Count> leaf_begin) {
   has_sources_ = false;
 }
 
-void Forest::renew(Particles& particles, int first_active) {
+void Forest::renew(Particles& particles, int first_active, const DomainCellsView& cells) {
   is_renewed_.assign(origins_.size(), 0);
+  const auto is_taken = [&](std::size_t begin, std::size_t count) {
+    const auto rung = particles.rung.begin() + static_cast<std::ptrdiff_t>(begin);
+    const Count active = std::count_if(rung, rung + static_cast<std::ptrdiff_t>(count),
+                                       [&](std::uint8_t r) { return r >= first_active; });
+    return TreeRenewal::takes(static_cast<Count>(count), active);
+  };
+  host_loop("Grove::forest::renew_cells", cells.count, [&](std::size_t c) {
+    const DomainCell& cell = cells.cells[c];
+    if (is_taken(cell.first, cell.count))
+      renew_trees(static_cast<std::size_t>(cell.first_leaf), static_cast<std::size_t>(cell.leaves),
+                  {cells.cuts + cell.first_cut, cell.cuts}, particles);
+  });
   host_loop("Grove::forest::renew", origins_.size(), [&](std::size_t leaf) {
-    const auto begin = particles.rung.begin() + leaf_begin_[leaf],
-               end = particles.rung.begin() + leaf_begin_[leaf + 1];
-    const Count active = std::count_if(begin, end, [&](std::uint8_t rung) { return rung >= first_active; });
-    if (TreeRenewal::takes(end - begin, active)) renew_tree(leaf, particles);
+    const Count begin = leaf_begin_[leaf], count = leaf_begin_[leaf + 1] - begin;
+    if (is_renewed_[leaf] == 0 && is_taken(static_cast<std::size_t>(begin), static_cast<std::size_t>(count)))
+      renew_trees(leaf, 1, {}, particles);
   });
 }
 
-void Forest::renew_tree(std::size_t leaf, Particles& particles) {
+namespace {
+
+/// Divides records at the number that a cut gives, along the longest side of their bounds.
+void cut_at_number(std::span<Record> records, const CountedCut& cut, const ParticleId* id) {
+  const auto begin = records.begin() + cut.first, end = begin + cut.count;
+  IntegerPosition low{begin->x, begin->y, begin->z}, high = low;
+  for (auto r = begin; r != end; ++r)
+    for (int axis = 0; axis < 3; ++axis) {
+      low[axis] = std::min(low[axis], (*r)[axis]);
+      high[axis] = std::max(high[axis], (*r)[axis]);
+    }
+  const int axis = longest_axis(low, high);
+  std::nth_element(begin, begin + cut.left, end, [=](const Record& a, const Record& b) {
+    return a[axis] < b[axis] || (a[axis] == b[axis] && id[a.index] < id[b.index]);
+  });
+}
+
+}  // namespace
+
+/// Of leaves that follow each other. cuts: of the cell that holds them; one leaf alone has none.
+void Forest::renew_trees(std::size_t first_leaf, std::size_t leaves, std::span<const CountedCut> cuts,
+                         Particles& particles) {
   thread_local Array<Record> records;
   thread_local std::vector<std::uint32_t> order;
-  const auto first = static_cast<std::size_t>(leaf_begin_[leaf]);
-  records.resize(static_cast<std::size_t>(leaf_begin_[leaf + 1]) - first);
+  const auto first = static_cast<std::size_t>(leaf_begin_[first_leaf]);
+  records.resize(static_cast<std::size_t>(leaf_begin_[first_leaf + leaves]) - first);
   make_records(box_, {particles.position.data() + first}, records.size(), records.data(), first);
-  bisect_leaf(records, particles.id.data(), shapes_.links.data() + shapes_.node_begin[leaf]);
+  for (const CountedCut& cut : cuts) cut_at_number(records, cut, particles.id.data());
+  for (std::size_t leaf = first_leaf; leaf < first_leaf + leaves; ++leaf)
+    bisect_leaf(
+        std::span(records).subspan(static_cast<std::size_t>(leaf_begin_[leaf]) - first,
+                                   static_cast<std::size_t>(leaf_begin_[leaf + 1] - leaf_begin_[leaf])),
+        particles.id.data(), shapes_.links.data() + shapes_.node_begin[leaf]);
   order.resize(records.size());
   std::transform(records.begin(), records.end(), order.begin(), [](const Record& r) { return r.index; });
   particles.permute(first, order);
-  if (has_origins_) origins_[leaf] = find_origin(leaf, particles);
-  is_renewed_[leaf] = 1;
+  for (std::size_t leaf = first_leaf; leaf < first_leaf + leaves; ++leaf) {
+    if (has_origins_) origins_[leaf] = find_origin(leaf, particles);
+    is_renewed_[leaf] = 1;
+  }
 }
 
 Forest::Shape Forest::take_shape() { return {std::exchange(origins_, {}), std::exchange(shapes_, {})}; }

@@ -11,6 +11,7 @@
 #include "forest/tree_builder.hpp"
 #include "kernels/host/bisection.hpp"
 #include "kernels/math/acceptance.hpp"
+#include "kernels/math/domain_cell.hpp"
 #include "kernels/math/leaf_bodies.hpp"
 #include "kernels/math/leaf_root.hpp"
 #include "kernels/math/opening.hpp"
@@ -40,10 +41,11 @@ class Forest {
              std::span<Record> records = {}, const TreeBuilder& builder = bisection_builder(),
              PhaseTimers* timers = nullptr);
 
-  /// Cuts the trees anew that TreeRenewal takes, of the particles that their leaves have. Only of bisections.
-  /// first_active: the rung from which on particles count as active. Cost: a look at each rung;
-  /// of renewed leaves as build().
-  void renew(Particles& particles, int first_active);
+  /// Cuts the domain cells and the trees anew that TreeRenewal takes, of the particles that they have. Only
+  /// of bisections. first_active: the rung from which on particles count as active; cells: those of this
+  /// rank. Cost: a look at each rung; of renewed leaves as build(), of domain cells O(particles) per level
+  /// more.
+  void renew(Particles& particles, int first_active, const DomainCellsView& cells = {});
 
   /// Copies positions and masses in single precision, combines moments, and prepares nodes and groups for the
   /// criterion. May be repeated without build() when particles have moved or the criterion or the softening
@@ -92,7 +94,8 @@ class Forest {
  private:
   void lay_out(std::span<const Count> leaf_begin);
   Vec3d find_origin(std::size_t leaf, const Particles& particles) const;
-  void renew_tree(std::size_t leaf, Particles& particles);
+  void renew_trees(std::size_t first_leaf, std::size_t leaves, std::span<const CountedCut> cuts,
+                   Particles& particles);
   SourceBody source_body(std::size_t leaf, const Particles& particles, const GravityParameters& gravity);
   void mark_buckets();
   void make_groups(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "base/types.hpp"
 #include "comm/communicator.hpp"
@@ -19,8 +20,8 @@ struct EvaluationPlan {
   bool grows = true;
   /// True: ranks have just waited for each other, so the evaluation need not begin with that.
   bool follows_cuts = false;
-  /// True: the trees that TreeRenewal takes are cut anew. Only of bisections.
-  bool renews = false;
+  /// The trees are cut anew that TreeRenewal takes for particles from this rung on. Only of bisections.
+  std::optional<int> renewed_from = {};
   int first_active = 0;  ///< the rung (Particles::rung) from which on particles get forces
   Count active = 0;      ///< how many these are on all ranks; only read if first_active > 0
   /// True: the critical separation of least cost is looked for behind the walk, if groups may be split and

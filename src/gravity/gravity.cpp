@@ -76,7 +76,8 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
     const auto timer = timers.time("walk");
     storage_.sum_directly(setup_, domain, plan.first_active, timers);
   } else {
-    const std::string lost = storage_.refit(now_, domain, {plan.first_active, plan.renews, agrees}, timers);
+    const std::string lost =
+        storage_.refit(now_, domain, {plan.first_active, plan.renewed_from, agrees}, timers);
     if (!lost.empty()) fault = std::make_exception_ptr(InputError(lost));
     find_far(now_);
     // Trials of groups go through what was sent, again and again.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,8 +64,9 @@ class GravityStorage {
 
   struct RefitPlan {
     int first_active;  ///< the rung from which on particles are targets
-    bool renews;       ///< first those trees are cut anew that TreeRenewal takes
-    bool checks;       ///< whether single precision loses separations on this rank
+    /// First those trees are cut anew that TreeRenewal takes for particles from this rung on.
+    std::optional<int> renewed_from;
+    bool checks;  ///< whether single precision loses separations on this rank
   };
   /// Moments and boxes of the particles' present places. Returns what lost_separation() finds wrong. Adds to
   /// moments, and hosts what renewals take to build.

@@ -9,6 +9,7 @@
 #include "base/errors.hpp"
 #include "comm/joint_reduction.hpp"
 #include "comm/radix_select.hpp"
+#include "decomposition/domain_cells.hpp"
 #include "decomposition/leaf_transfer.hpp"
 #include "gravity/direct_forces.hpp"
 #include "gravity/far_cells.hpp"
@@ -40,10 +41,10 @@ void HostGravity::grow(const Domain& domain, PhaseTimers& timers) {
 
 std::string HostGravity::refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
                                PhaseTimers& timers) {
-  if (plan.renews) {
+  if (plan.renewed_from) {
     const auto timer = timers.time("build");
     exchange_.forget();
-    forest_.renew(particles_, plan.first_active);
+    forest_.renew(particles_, *plan.renewed_from, domain_cells(domain, comm_.rank()).view());
   }
   const auto timer = timers.time("moments");
   forest_.update(particles_, setup.walk.gravity, setup.walk.units, setup.median_acceleration, 0,

@@ -200,11 +200,12 @@ void Simulation::step() {
   const Expected expected((tunes_groups ? 1 + tuning_evaluations : 1) *
                           forecast_.seconds(rung_costs_.particles, clock_.first_active()));
   const UpdatePlan plan = plan_update(deepest, has_strays(strayed));
-  const bool is_new = plan.choice.update == TreeUpdate::redecompose, renews = this->renews(plan.choice);
+  const bool is_new = plan.choice.update == TreeUpdate::redecompose;
+  const std::optional<int> renewed_from = this->renewed_from(plan.choice);
   carry_out(plan);
   evaluate_forces({.grows = is_new,
                    .follows_cuts = is_new,
-                   .renews = renews,
+                   .renewed_from = renewed_from,
                    .first_active = clock_.first_active(),
                    .active = active(),
                    .tunes_groups = tunes_groups,
@@ -214,7 +215,7 @@ void Simulation::step() {
   tuning_.walked(forces_, measured());
   leaf_moves_.walked(forces_);
   if (is_synchronised()) leaf_moves_.synchronised();
-  agree_on_next(!is_new && renews ? TreeUpdate::renew : plan.choice.update);
+  agree_on_next(!is_new && renewed_from ? TreeUpdate::renew : plan.choice.update);
   forecast_.add(forces_, seconds_since(step_start_));
 }
 

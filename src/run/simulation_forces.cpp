@@ -58,15 +58,23 @@ Count Simulation::active() const {
   return std::accumulate(particles.begin() + clock_.first_active(), particles.end(), Count{0});
 }
 
-/// True if trees of active leaves are cut anew. The published rule of rebuilds has refits alone between them;
-/// new trees that do not lead are as good.
-bool Simulation::renews(const TreeTuning::Choice& choice) const {
+/// The rung from which on particles have their trees cut anew, if any do: the first active one. Behind new
+/// cuts that lead it is that of the deepest particles where too many are active. The published rule of
+/// rebuilds has refits alone between them; new trees that do not lead are as good.
+std::optional<int> Simulation::renewed_from(const TreeTuning::Choice& choice) const {
   const RungCounts& particles = rung_costs_.particles;
   const Count all = std::accumulate(particles.begin(), particles.end(), Count{0});
   const GravityParameters& gravity = parameters_.gravity;
-  const bool are_fresh = choice.update == TreeUpdate::redecompose && choice.lead == 0;
-  return gravity.self_gravity && !gravity.is_direct(all) && follows_from_counts(gravity.tree) &&
-         !tuning_.rule().above && !are_fresh && TreeRenewal::is_for(all, active(), domain_.cells[0].leaves);
+  const bool is_new = choice.update == TreeUpdate::redecompose, are_fresh = is_new && choice.lead == 0;
+  if (!gravity.self_gravity || gravity.is_direct(all) || !follows_from_counts(gravity.tree) ||
+      tuning_.rule().above || are_fresh)
+    return {};
+  int rung = clock_.first_active();
+  Count deep = active();
+  while (is_new && !TreeRenewal::are_few(all, deep)) deep -= particles[static_cast<std::size_t>(rung++)];
+  const bool are_right =
+      TreeRenewal::are_few(all, deep) && TreeRenewal::are_enough(all, deep, domain_.cells[0].leaves);
+  return are_right ? std::optional(rung) : std::nullopt;
 }
 
 /// Seconds of the step on the slowest rank, if tree updates are judged by measured time.
@@ -84,7 +92,7 @@ void Simulation::decompose(double lead) {
   DecompositionReport report;
   const bool is_first = domain_.cells.empty();
   DecompositionParameters parameters = parameters_.decomposition;
-  parameters.epoch = static_cast<std::uint32_t>(steps_done_ / steps_of_epoch);
+  parameters.epoch = static_cast<std::uint32_t>(epoch(steps_done_, clock_.steps_done()));
   parameters.speeds = leaf_moves_.speeds();
   parameters.lead = lead;
   if (const auto box = periodic_box()) backend_->wrap(*box);

@@ -72,14 +72,15 @@ TEST_F(KeptLetsOfBoxesOnGpu, are_right_where_far_cells_act_in_some_steps) {
 class KeptLetsOnGpu : public GpuRanks, public ::testing::WithParamInterface<Kind> {
  protected:
   Outcome evolve(const Communicator& comm, double drift, LetKeeping::Rule keeping,
-                 std::size_t particles = 2000, Count* shares = nullptr) const {
-    const SharedDomain shared = share_out(comm, make_clumps(particles), 128);
+                 std::size_t particles = 2000, Count* shares = nullptr, int renewing = -1,
+                 Count domain_cell = 0) const {
+    const SharedDomain shared = share_clumps(comm, make_clumps(particles), domain_cell);
     GravityParameters parameters = kept_lets_parameters(GetParam().criterion, GetParam().walk);
     parameters.tree = GetParam().tree;
     const bool is_shared = comm.size() > 1 && devices_.shared;
     const DeviceExchange exchange(comm, is_shared, std::nullopt);
     Forces forces(comm, exchange, parameters, shared.particles);
-    const Outcome outcome = testing::evolve(comm, shared.domain, forces, drift, keeping);
+    const Outcome outcome = testing::evolve(comm, shared.domain, forces, drift, keeping, renewing);
     if (shares != nullptr) *shares = forces.shares();
     return outcome;
   }
@@ -119,6 +120,25 @@ TEST_P(KeptLetsOnGpu, are_sent_again_where_something_was_missing) {
   expect_right(lacking, drift);
   EXPECT_GT(lacking.exchanges.with_room + lacking.exchanges.exact, 2 * static_cast<int>(std::size(ruler)) + 3)
       << "more than walks";
+}
+
+/// Trees of active leaves are cut anew, or active domain cells.
+TEST_P(KeptLetsOnGpu, are_dropped_where_trees_are_renewed) {
+  if (!follows_from_counts(GetParam().tree)) GTEST_SKIP() << "only bisections are renewed";
+  constexpr double drift = 1e-3;
+  constexpr int rung = 1;
+  for (const Count domain_cell : {0, 500}) {
+    const auto run = [&](const Communicator& comm, LetKeeping::Rule keeping, int renewing, Count cell) {
+      return evolve(comm, drift, keeping, 2000, nullptr, renewing, cell);
+    };
+    const Outcome expected = run(alone_, never, rung, domain_cell);
+    EXPECT_NE(expected.hashes, run(alone_, never, -1, domain_cell).hashes) << "nothing was renewed";
+    if (domain_cell > 0) {
+      EXPECT_NE(expected.hashes, run(alone_, never, rung, 128).hashes) << "domain cells of one leaf";
+    }
+    for (const LetKeeping::Rule& keeping : {always, never, too_little})
+      testing::expect_right(run(comm_, keeping, rung, domain_cell), expected);
+  }
 }
 
 /// There are enough particles for walks of one warp a group (walk_parts()), which split long groups. The

@@ -17,6 +17,7 @@
 #include "support/device_records.hpp"
 #include "support/distributions.hpp"
 #include "support/grown.hpp"
+#include "support/halved_cells.hpp"
 
 namespace grove {
 namespace {
@@ -75,11 +76,12 @@ cuda::FieldBytes bytes_of(const cuda::DeviceArray<T>& array) {
   return {reinterpret_cast<std::byte*>(array.data()), sizeof(T)};
 }
 
-/// Fields of elements of 24, 12, 8, 4 and 1 bytes.
-TEST_F(GpuLeafBisection, trees_of_active_leaves_are_renewed_as_on_the_host) {
-  for (const Count leaf_size : {300, 1000, 1777, 4096}) {
-    SCOPED_TRACE(leaf_size);
-    Particles particles = make_shape(Shape::plummer, 30000);
+/// Fields of elements of 24, 12, 8, 4 and 1 bytes. cell: leaves of a domain cell, 0: there are none.
+void expect_renewed_as_on_the_host(Shape shape, Count leaf_size, std::size_t cell) {
+  SCOPED_TRACE(name_of(shape) + ", leaves of " + std::to_string(leaf_size) + ", cells of " +
+               std::to_string(cell));
+  {
+    Particles particles = make_shape(shape, 30000);
     for (std::size_t i = 0; i < particles.size(); ++i) {
       const auto number = static_cast<float>(i);
       particles.acceleration[i] = {number, 2 * number, 3 * number};
@@ -93,6 +95,10 @@ TEST_F(GpuLeafBisection, trees_of_active_leaves_are_renewed_as_on_the_host) {
     Forest forest;
     forest.build(particles, grown.box, leaf_begin);
     activate_leaves(leaf_begin, 2, particles);
+    DomainCells cells;
+    if (cell > 0) cells = halved_cells(leaf_begin, 3, cell);
+    for (std::size_t c = 0; c < cells.cells.size(); c += 2)  // every other one is at rest but for 9 particles
+      for (std::size_t i = 9; i < cells.cells[c].count; ++i) particles.rung[cells.cells[c].first + i] = 1;
     for (std::size_t i = 0; i < particles.size(); ++i)
       particles.position[i] += Vec3d{0.3 * std::sin(static_cast<double>(i)), -0.2, 0.1};
 
@@ -113,12 +119,13 @@ TEST_F(GpuLeafBisection, trees_of_active_leaves_are_renewed_as_on_the_host) {
                         static_cast<std::int32_t>(leaf_begin[leaf + 1] - leaf_begin[leaf]), 0, 0});
     const cuda::FieldBytes fields[] = {bytes_of(position), bytes_of(id), bytes_of(rung),
                                        bytes_of(acceleration), bytes_of(potential)};
-    cuda::renew_trees(upload(places), static_cast<std::int32_t>(leaf_size),
+    const cuda::DeviceDomainCells device_cells(cells.view());
+    cuda::renew_trees(upload(places), static_cast<std::int32_t>(leaf_size), device_cells,
                       {grown.box, particles.size(), position.data(), id.data(), rung.data(), 2}, fields,
                       links.data(), GroupCuts{});
 
     const Array<ParticleId> before = particles.id;
-    forest.renew(particles, 2);
+    forest.renew(particles, 2, cells.view());
     EXPECT_NE(particles.id, before);
     const auto expect_equal = [](const auto& found, const auto& expected) {
       auto host = expected;
@@ -136,6 +143,20 @@ TEST_F(GpuLeafBisection, trees_of_active_leaves_are_renewed_as_on_the_host) {
       const NodeLinks &a = nodes[n], &b = forest.shapes().links[n];
       ASSERT_TRUE(a.child == b.child && a.next == b.next && a.first == b.first && a.count == b.count) << n;
     }
+  }
+}
+
+TEST_F(GpuLeafBisection, trees_of_active_leaves_are_renewed_as_on_the_host) {
+  for (const Count leaf_size : {300, 1000, 1777, 4096})
+    expect_renewed_as_on_the_host(Shape::plummer, leaf_size, 0);
+}
+
+/// Of a lattice many coordinates are equal.
+TEST_F(GpuLeafBisection, active_domain_cells_are_cut_as_on_the_host) {
+  for (const Shape shape : {Shape::plummer, Shape::clumps, Shape::lattice}) {
+    for (const Count leaf_size : {300, 1000}) expect_renewed_as_on_the_host(shape, leaf_size, 7);
+    expect_renewed_as_on_the_host(shape, 4096, 3);
+    expect_renewed_as_on_the_host(shape, 64, 32);
   }
 }
 

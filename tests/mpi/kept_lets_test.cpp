@@ -30,8 +30,8 @@ struct Forces : HostForces {
 };
 
 Outcome evolve(const Communicator& comm, const GravityParameters& parameters, double drift,
-               LetKeeping::Rule keeping, int least_routed = 100, int renewing = -1) {
-  SharedDomain shared = share_out(comm, make_clumps(), 128);
+               LetKeeping::Rule keeping, int least_routed = 100, int renewing = -1, Count domain_cell = 0) {
+  SharedDomain shared = share_clumps(comm, make_clumps(), domain_cell);
   Forces forces(comm, parameters, shared.particles);
   forces.storage.exchange().set_least_routed(least_routed);
   return testing::evolve(comm, shared.domain, forces, drift, keeping, renewing);
@@ -106,6 +106,20 @@ TEST_P(KeptLets, are_dropped_where_trees_are_renewed) {
   for (const LetKeeping::Rule& keeping : {always, never, too_little})
     testing::expect_right(evolve(comm_, parameters_, drift, keeping, rarely, rung), expected);
   EXPECT_GT(evolve(comm_, parameters_, 1e-6, always, rarely, rung).exchanges.kept, 0);
+}
+
+/// With domain cells more is cut anew than the trees in leaves.
+TEST_P(KeptLets, renew_active_domain_cells_alike_on_any_number_of_ranks) {
+  constexpr double drift = 1e-3;
+  constexpr int rung = 1, rarely = 100;
+  const auto alone = [&](int renewing, Count domain_cell) {
+    return evolve(alone_, parameters_, drift, never, rarely, renewing, domain_cell);
+  };
+  const Outcome expected = alone(rung, 500);
+  EXPECT_NE(expected.hashes, alone(-1, 500).hashes);
+  EXPECT_NE(expected.hashes, alone(rung, 128).hashes) << "domain cells of one leaf";
+  for (const LetKeeping::Rule& keeping : {always, never, too_little})
+    testing::expect_right(evolve(comm_, parameters_, drift, keeping, rarely, rung, 500), expected);
 }
 
 /// Selections for walks with far cells and for such without are kept apart.

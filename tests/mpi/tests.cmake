@@ -8,6 +8,7 @@ grove_test(totals mpi/totals_test.cpp mpi/lagrange_radii_test.cpp LINK grove::gr
 grove_test(message_exchange mpi/message_exchange_test.cpp LINK grove::comm RANKS 1 2 3 4 7)
 grove_test(decomposition mpi/decomposition_test.cpp mpi/decomposition_limits_test.cpp mpi/one_round_test.cpp mpi/migration_test.cpp
            mpi/processor_set_tree_test.cpp LINK grove::decomposition RANKS 1 2 3 4 7)
+grove_test(domain_cells mpi/domain_cells_test.cpp LINK grove::decomposition RANKS 1 2 3 4 7)
 grove_test(snapshot mpi/snapshot_test.cpp LINK grove::io RANKS 1 2 3 4 7)
 grove_test(h5py mpi/h5py_test.cpp LINK grove::io RANKS 1 3)
 target_compile_definitions(test_h5py PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

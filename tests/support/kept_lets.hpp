@@ -40,6 +40,11 @@ inline Particles make_clumps(std::size_t count = 2000) {
   return particles;
 }
 
+/// In leaves of 128. domain_cell: as for share_out(), of rule `domains` if there are any.
+inline SharedDomain share_clumps(const Communicator& comm, const Particles& clumps, Count domain_cell) {
+  return share_out(comm, clumps, 128, {}, domain_cell > 0 ? CutRule::domains : CutRule::middle, domain_cell);
+}
+
 /// The rungs that steps begin with, in the order of block steps.
 inline constexpr int ruler[] = {0, 3, 2, 3, 1, 3, 2, 3, 0, 3, 2, 3, 1, 3, 2, 3, 0};
 
@@ -53,9 +58,9 @@ struct Outcome {
   std::uint64_t most_messages = 0, most_collectives = 0;  ///< of the steps in which values alone travelled
 };
 
-/// A step of the particles from a rung on, after all have drifted. renews: EvaluationPlan::renews. Forces: on
-/// particles that it keeps, with evaluate(domain, plan), drift(factor), particles(), and keeping() of the
-/// exchange of trees.
+/// A step of the particles from a rung on, after all have drifted. renews: trees, for these particles.
+/// Forces: on particles that it keeps, with evaluate(domain, plan), drift(factor), particles(), and keeping()
+/// of the exchange of trees.
 template <class Forces>
 void step(const Communicator& comm, const Domain& domain, Forces& forces, double drift, int rung, bool renews,
           Outcome& outcome) {
@@ -70,7 +75,10 @@ void step(const Communicator& comm, const Domain& domain, Forces& forces, double
   const int kept = forces.keeping().counts().kept;
   const Activity before = activity();
   const ForceReport report =
-      forces.evaluate(domain, {.grows = false, .renews = renews, .first_active = rung, .closes = closes});
+      forces.evaluate(domain, {.grows = false,
+                               .renewed_from = renews ? std::optional(rung) : std::nullopt,
+                               .first_active = rung,
+                               .closes = closes});
   const Activity made = activity() - before;
   if (forces.keeping().counts().kept > kept && rung > 0) {
     outcome.most_messages = std::max(outcome.most_messages, made.messages);

@@ -17,11 +17,23 @@ struct SharedDomain {
   Particles particles;
 };
 
+/// The first leaf from this one on that a rank's run may begin with.
+inline std::int32_t next_begin(const Domain& domain, std::int32_t leaf) {
+  const auto covers = [&](const Cell& cell) {
+    return cell.is_whole(domain.domain_cell) && cell.first_leaf < leaf &&
+           leaf < cell.first_leaf + cell.leaves;
+  };
+  const auto cell = std::find_if(domain.cells.begin(), domain.cells.end(), covers);
+  return cell == domain.cells.end() ? leaf : cell->first_leaf + cell->leaves;
+}
+
 /// Decomposes a set of particles that every rank has whole, without any communication: each rank cuts the
-/// whole set and keeps the leaves that `first_leaf` (length P + 1) gives it; empty: equal runs of leaves.
+/// whole set and keeps the leaves that `first_leaf` (length P + 1) gives it; empty: equal runs of leaves, or
+/// as equal as domain cells let them be. domain_cell: under rule `domains`.
 /// Inside a leaf the particles are in an order that depends on the rank, as after a migration.
 inline SharedDomain share_out(const Communicator& comm, const Particles& all, Count leaf_size,
-                              std::vector<std::int32_t> first_leaf = {}, CutRule rule = CutRule::middle) {
+                              std::vector<std::int32_t> first_leaf = {}, CutRule rule = CutRule::middle,
+                              Count domain_cell = 0) {
   SharedDomain result;
   Domain& domain = result.domain;
   Vec3d low = all.position[0], high = low;
@@ -30,7 +42,8 @@ inline SharedDomain share_out(const Communicator& comm, const Particles& all, Co
       low[axis] = std::min(low[axis], p[axis]), high[axis] = std::max(high[axis], p[axis]);
   domain.box = Box::around(low, high);
 
-  const CutScheme scheme{.rule = rule, .quantum = leaf_size};
+  const CutScheme scheme{.rule = rule, .quantum = leaf_size, .domain_cell = domain_cell};
+  domain.domain_cell = domain_cell;
   const auto count = static_cast<Count>(all.size());
   Array<Record> records(all.size());
   make_records(domain.box, {all.position.data()}, all.size(), records.data());
@@ -47,7 +60,8 @@ inline SharedDomain share_out(const Communicator& comm, const Particles& all, Co
 
   domain.first_leaf = std::move(first_leaf);
   if (domain.first_leaf.empty())
-    for (int r = 0; r <= comm.size(); ++r) domain.first_leaf.push_back(leaves * r / comm.size());
+    for (int r = 0; r <= comm.size(); ++r)
+      domain.first_leaf.push_back(next_begin(domain, leaves * r / comm.size()));
   std::vector<std::uint32_t> own;
   domain.leaf_begin = {0};
   const auto rank = static_cast<std::size_t>(comm.rank());

@@ -11,6 +11,7 @@
 #include "support/distributions.hpp"
 #include "support/grown.hpp"
 #include "support/grown_checks.hpp"
+#include "support/halved_cells.hpp"
 
 namespace grove {
 namespace {
@@ -123,10 +124,10 @@ void expect_same(const Forest& a, const Forest& b, std::int32_t leaf) {
 }
 
 TEST(TreeRenewal, isForAQuarterOfTheParticlesOrFewer) {
-  EXPECT_TRUE(TreeRenewal::is_for(1000, 250, 10));
-  EXPECT_FALSE(TreeRenewal::is_for(1000, 251, 10));
-  EXPECT_TRUE(TreeRenewal::is_for(1000, 13, 10));  // an eighth of a leaf of 100 is 12.5
-  EXPECT_FALSE(TreeRenewal::is_for(1000, 12, 10));
+  EXPECT_TRUE(TreeRenewal::are_few(1000, 250));
+  EXPECT_FALSE(TreeRenewal::are_few(1000, 251));
+  EXPECT_TRUE(TreeRenewal::are_enough(1000, 13, 10));  // an eighth of a leaf of 100 is 12.5
+  EXPECT_FALSE(TreeRenewal::are_enough(1000, 12, 10));
 }
 
 TEST(TreeRenewal, takesLeavesOfWhichAQuarterIsActive) {
@@ -171,6 +172,62 @@ TEST(Forest, renewsTheTreesOfActiveLeaves) {
     expect_same(grown.forest, fresh, leaf);
   }
   EXPECT_NE(particles.id, moved.id);
+}
+
+/// Every particle left of a cut comes before every one that is right of it, along the longest side of both.
+void expect_cut(const Grown& grown, const Particles& particles, std::size_t begin, const CountedCut& cut) {
+  const auto key = [&](std::size_t i, int axis) {
+    const std::size_t p = begin + cut.first + i;
+    return std::pair(grown.box.coordinates(particles.position[p])[axis], particles.id[p]);
+  };
+  IntegerPosition low{~0U, ~0U, ~0U}, high{0, 0, 0};
+  for (std::size_t i = 0; i < cut.count; ++i)
+    for (int axis = 0; axis < 3; ++axis) {
+      low[axis] = std::min(low[axis], key(i, axis).first);
+      high[axis] = std::max(high[axis], key(i, axis).first);
+    }
+  const int axis = longest_axis(low, high);
+  auto last_left = key(0, axis), first_right = key(cut.left, axis);
+  for (std::size_t i = 0; i < cut.left; ++i) last_left = std::max(last_left, key(i, axis));
+  for (std::size_t i = cut.left; i < cut.count; ++i) first_right = std::min(first_right, key(i, axis));
+  EXPECT_LT(last_left, first_right);
+}
+
+/// A domain cell of which a quarter is active is cut to leaves anew, and these have the trees of such leaves;
+/// all others keep their particles. Of a lattice many coordinates are equal.
+TEST(Forest, renewsActiveDomainCells) {
+  for (const Shape shape : {Shape::plummer, Shape::lattice}) {
+    Particles particles = make_shape(shape, 4000);
+    const GravityParameters gravity = opening(Criterion::acceleration);
+    Grown grown = grow(particles, gravity, 256);
+    const DomainCells cells = testing::halved_cells(grown.leaf_begin, 1, 5);
+    ASSERT_EQ(cells.cells.size(), 3U);
+    // A quarter of the first one and of each of its leaves, fewer of the second, none of the third.
+    for (std::size_t i = 0; i < cells.cells[0].count; i += 4) particles.rung[cells.cells[0].first + i] = 3;
+    for (std::size_t i = 0; i < cells.cells[1].count; i += 5) particles.rung[cells.cells[1].first + i] = 3;
+    for (std::size_t i = 0; i < particles.size(); ++i)
+      particles.position[i] = particles.position[i] * (1 + 0.125 * static_cast<double>(particles.id[i] % 3));
+    const Particles moved = particles;
+
+    grown.forest.renew(particles, 3, cells.view());
+    grown.forest.update(particles, gravity, grown.units, 0, 0);
+    const DomainCell& taken = cells.cells[0];
+    for (std::size_t i = 0; i < particles.size(); ++i)
+      if (i < taken.first || i >= taken.first + taken.count) {
+        ASSERT_EQ(particles.id[i], moved.id[i]);
+        ASSERT_EQ(particles.position[i], moved.position[i]);
+      }
+    EXPECT_NE(particles.id, moved.id);
+    EXPECT_TRUE(std::is_permutation(particles.id.begin(), particles.id.end(), moved.id.begin()));
+    for (std::uint32_t c = 0; c < taken.cuts; ++c)
+      expect_cut(grown, particles, taken.first, cells.cuts[taken.first_cut + c]);
+    Particles again = particles;
+    Forest fresh;
+    fresh.build(again, grown.box, grown.leaf_begin);
+    fresh.update(again, gravity, grown.units, 0, 0);
+    for (std::int32_t leaf = taken.first_leaf; leaf < taken.first_leaf + taken.leaves; ++leaf)
+      expect_same(grown.forest, fresh, leaf);
+  }
 }
 
 TEST(Forest, doesNotDependOnTheOrderOfParticles) {

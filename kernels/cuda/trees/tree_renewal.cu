@@ -1,8 +1,12 @@
 #include "kernels/cuda/trees/tree_renewal.hpp"
 
+#include <algorithm>
 #include <stdexcept>
+#include <vector>
 
+#include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/streams.cuh"
+#include "kernels/cuda/trees/cell_recut.cuh"
 #include "kernels/cuda/trees/leaf_bisection.cuh"
 #include "kernels/math/tree_renewal.hpp"
 
@@ -12,129 +16,223 @@ namespace {
 /// More than where all leaves are cut: few are, and their time is that of one.
 constexpr int renewal_threads = 1024;
 constexpr std::size_t most_fields = 24;
-constexpr int places_per_thread = most_in_leaf / renewal_threads;
 
-/// A leaf of the particles.
+/// By all threads of a block: whether particles [first, first + count) are to be cut anew.
+__device__ bool is_taken(const RenewedParticles& particles, std::uint64_t first, std::uint32_t count) {
+  __shared__ std::uint32_t active;
+  if (threadIdx.x == 0) active = 0;
+  __syncthreads();
+  std::uint32_t found = 0;
+  for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x)
+    found += particles.rung[first + i] >= particles.first_active ? 1 : 0;
+  found = __reduce_add_sync(~0u, found);
+  if (threadIdx.x % 32 == 0 && found > 0) atomicAdd(&active, found);
+  __syncthreads();
+  return TreeRenewal::takes(count, active);
+}
+
+/// A block per domain cell. records (out): of the particles of those that are taken; taken, renewed (out): by
+/// domain cell and by leaf.
+__global__ void __launch_bounds__(recut_threads)
+    take_cells(const DomainCell* cells, const __grid_constant__ RenewedParticles particles, Record* records,
+               std::uint8_t* taken, std::uint8_t* renewed) {
+  const DomainCell cell = cells[blockIdx.x];
+  const bool is_cut = is_taken(particles, cell.first, cell.count);
+  if (threadIdx.x == 0) taken[blockIdx.x] = is_cut ? 1 : 0;
+  if (!is_cut) return;
+  for (auto leaf = static_cast<std::int32_t>(threadIdx.x); leaf < cell.leaves; leaf += recut_threads)
+    renewed[cell.first_leaf + leaf] = 1;
+  for (std::uint64_t i = cell.first + threadIdx.x; i < cell.first + cell.count; i += recut_threads) {
+    const IntegerPosition c = particles.box.coordinates(particles.position[i]);
+    records[i] = {c.x, c.y, c.z, static_cast<std::uint32_t>(i)};
+  }
+}
+
+/// A block per cut of a level. from: of this level; to (out): of the next one; order (out): of the particles
+/// in leaves.
+__global__ void __launch_bounds__(recut_threads)
+    recut_level(const DomainCell* cells, const std::uint8_t* taken, const DeviceDomainCells::CutOfCell* cuts,
+                const ParticleId* ids, const Record* from, Record* to, std::uint32_t* order) {
+  __shared__ RecutMemory memory;
+  const auto [cut, number] = cuts[blockIdx.x];
+  if (!taken[number]) return;
+  const std::uint64_t first = cells[number].first + cut.first;
+  CountedDivision(memory, ids, from + first, cut.count)
+      .divide(cut.left, [&](int side, std::uint32_t place, const Record& record) {
+        if (side == 0 ? cut.left_is_leaf : cut.right_is_leaf)
+          order[first + place] = record.index;
+        else
+          to[first + place] = record;
+      });
+}
+
+/// Cuts domain cells. order (out): of the particles of those that are cut; renewed (out): by leaf.
+void recut_cells(const DeviceDomainCells& cells, const RenewedParticles& particles, std::uint32_t* order,
+                 std::uint8_t* renewed) {
+  const DeviceArray<Record> even(particles.count), odd(particles.count);
+  const DeviceArray<std::uint8_t> taken(cells.cells().size());
+  take_cells<<<static_cast<unsigned>(cells.cells().size()), recut_threads, 0, stream()>>>(
+      cells.cells().data(), particles, even.data(), taken.data(), renewed);
+  const std::span<const std::uint32_t> begin = cells.level_begin();
+  for (std::size_t level = 0; level + 1 < begin.size(); ++level)
+    recut_level<<<begin[level + 1] - begin[level], recut_threads, 0, stream()>>>(
+        cells.cells().data(), taken.data(), cells.cuts().data() + begin[level], particles.id,
+        (level % 2 == 0 ? even : odd).data(), (level % 2 == 0 ? odd : even).data(), order);
+  launched("Grove::cuda::recut_cells", 0, static_cast<int>(begin.size()));
+}
+
+/// A leaf of the particles. before: the order that these are in now, of all; null: that of their numbers.
 struct ParticlesOfLeaf {
   const RenewedParticles& all;
   std::uint64_t first;
+  const std::uint32_t* before;
 
   __device__ IntegerPosition coordinates(int i) const { return all.box.coordinates(all.position[index(i)]); }
-  __device__ std::uint32_t index(int i) const { return static_cast<std::uint32_t>(first) + i; }
+  __device__ std::uint32_t index(int i) const {
+    return before ? before[first + static_cast<std::uint64_t>(i)] : static_cast<std::uint32_t>(first) + i;
+  }
   __device__ ParticleId id(int i) const { return all.id[index(i)]; }
 };
 
-/// By all threads of a block.
-__device__ bool is_renewed(const LeafPlaces& leaf, const RenewedParticles& particles) {
-  Count active = 0;
-  for (std::int32_t begin = 0; begin < leaf.count; begin += renewal_threads) {
-    const std::int32_t i = begin + static_cast<std::int32_t>(threadIdx.x);
-    active +=
-        __syncthreads_count(i < leaf.count && particles.rung[leaf.first + static_cast<std::uint64_t>(i)] >=
-                                                  particles.first_active);
-  }
-  return TreeRenewal::takes(leaf.count, active);
-}
-
-/// A block per leaf. order (out): of the particles of leaves that are cut; renewed (out): by leaf.
+/// A block per leaf. before: the order of particles in domain cells that have been cut; order (out): of the
+/// particles of leaves that are cut; renewed (in/out): by leaf.
 template <int items>
 __global__ void __launch_bounds__(renewal_threads)
     cut_active(const LeafPlaces* leaves, const __grid_constant__ RenewedParticles particles,
-               const GroupCuts rule, std::uint32_t* order, NodeLinks* links, std::uint8_t* renewed) {
+               const GroupCuts rule, const std::uint32_t* before, std::uint32_t* order, NodeLinks* links,
+               std::uint8_t* renewed) {
   extern __shared__ __align__(16) std::byte memory[];
   const LeafPlaces leaf = leaves[blockIdx.x];
-  const bool is_cut = is_renewed(leaf, particles);
-  if (threadIdx.x == 0) renewed[blockIdx.x] = is_cut ? 1 : 0;
-  if (!is_cut) return;
+  const bool is_of_cell = renewed[blockIdx.x] != 0;
+  if (!is_of_cell) {
+    if (!is_taken(particles, leaf.first, static_cast<std::uint32_t>(leaf.count))) return;
+    if (threadIdx.x == 0) renewed[blockIdx.x] = 1;
+  }
   LeafBisection<renewal_threads, items, ParticlesOfLeaf>(
-      *reinterpret_cast<CutMemory<renewal_threads, items>*>(memory), {particles, leaf.first}, leaf.count,
-      rule, order + leaf.first, links + leaf.node)
+      *reinterpret_cast<CutMemory<renewal_threads, items>*>(memory),
+      {particles, leaf.first, is_of_cell ? before : nullptr}, leaf.count, rule, order + leaf.first,
+      links + leaf.node)
       .run();
 }
 
-/// A field as units of 1, 4 or 8 bytes.
+/// A field as units of 1, 4 or 8 bytes, and a copy of it.
 struct FieldUnits {
-  std::byte* values;
+  std::byte *values, *copy;
   std::uint32_t size, of_element;
 };
-struct AllFields {
+struct SomeFields {
   FieldUnits field[most_fields];
-  int count;
+  int count = 0;
 };
 
-FieldUnits units_of(const FieldBytes& field) {
+FieldUnits units_of(const FieldBytes& field, std::byte* copy) {
   const std::size_t size = field.element_size % 8 == 0 ? 8 : field.element_size % 4 == 0 ? 4 : 1;
-  return {field.values, static_cast<std::uint32_t>(size),
+  return {field.values, copy, static_cast<std::uint32_t>(size),
           static_cast<std::uint32_t>(field.element_size / size)};
 }
 
-/// The places of a leaf that a thread fills, and from where.
-struct Moves {
-  std::uint64_t first;
-  std::int32_t count;
-  std::uint32_t from[places_per_thread];
-
-  /// One unit of each element. All is read before any is written.
-  template <class Unit>
-  __device__ void apply(Unit* values, std::uint32_t of_element, std::uint32_t unit) const {
-    Unit moved[places_per_thread];
-#pragma unroll
-    for (int k = 0; k < places_per_thread; ++k)
-      if (place(k) < count) moved[k] = values[std::uint64_t{from[k]} * of_element + unit];
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < places_per_thread; ++k)
-      if (place(k) < count)
-        values[(first + static_cast<std::uint64_t>(place(k))) * of_element + unit] = moved[k];
+template <class Unit>
+__device__ void put_in_order(const FieldUnits& field, const LeafPlaces& leaf, const std::uint32_t* order) {
+  const std::uint32_t units = static_cast<std::uint32_t>(leaf.count) * field.of_element;
+  for (std::uint32_t u = threadIdx.x; u < units; u += renewal_threads) {
+    const std::uint32_t i = u / field.of_element, unit = u % field.of_element;
+    reinterpret_cast<Unit*>(field.copy)[leaf.first * field.of_element + u] = reinterpret_cast<const Unit*>(
+        field.values)[std::uint64_t{order[leaf.first + i]} * field.of_element + unit];
   }
-  __device__ static std::int32_t place(int k) {
-    return k * renewal_threads + static_cast<std::int32_t>(threadIdx.x);
-  }
-};
+}
+template <class Unit>
+__device__ void put_back(const FieldUnits& field, const LeafPlaces& leaf) {
+  const std::uint64_t begin = leaf.first * field.of_element,
+                      units = static_cast<std::uint64_t>(leaf.count) * field.of_element;
+  for (std::uint64_t u = threadIdx.x; u < units; u += renewal_threads)
+    reinterpret_cast<Unit*>(field.values)[begin + u] = reinterpret_cast<const Unit*>(field.copy)[begin + u];
+}
 
-/// A block per leaf.
+/// A block per leaf: copies what its particles will have, or brings that back once all leaves are copied.
+template <bool is_back>
 __global__ void __launch_bounds__(renewal_threads)
-    arrange_renewed(const LeafPlaces* leaves, const std::uint8_t* renewed, const std::uint32_t* order,
-                    const __grid_constant__ AllFields fields) {
+    move_renewed(const LeafPlaces* leaves, const std::uint8_t* renewed, const std::uint32_t* order,
+                 const __grid_constant__ SomeFields fields) {
   if (!renewed[blockIdx.x]) return;
   const LeafPlaces leaf = leaves[blockIdx.x];
-  Moves moves{leaf.first, leaf.count, {}};
-  for (int k = 0; k < places_per_thread; ++k)
-    if (Moves::place(k) < leaf.count)
-      moves.from[k] = order[leaf.first + static_cast<std::uint64_t>(Moves::place(k))];
   for (int f = 0; f < fields.count; ++f) {
     const FieldUnits& field = fields.field[f];
-    for (std::uint32_t unit = 0; unit < field.of_element; ++unit) {
-      if (field.size == 8)
-        moves.apply(reinterpret_cast<std::uint64_t*>(field.values), field.of_element, unit);
-      else if (field.size == 4)
-        moves.apply(reinterpret_cast<std::uint32_t*>(field.values), field.of_element, unit);
+    const auto move = [&](auto unit) {
+      using Unit = decltype(unit);
+      if constexpr (is_back)
+        put_back<Unit>(field, leaf);
       else
-        moves.apply(reinterpret_cast<std::uint8_t*>(field.values), field.of_element, unit);
+        put_in_order<Unit>(field, leaf, order);
+    };
+    if (field.size == 8)
+      move(std::uint64_t{});
+    else if (field.size == 4)
+      move(std::uint32_t{});
+    else
+      move(std::uint8_t{});
+  }
+}
+
+/// As many fields at once as the copy has room for.
+void arrange_renewed(const DeviceArray<LeafPlaces>& leaves, std::size_t particles,
+                     std::span<const FieldBytes> fields, const std::uint8_t* renewed,
+                     const std::uint32_t* order) {
+  std::size_t room = 2 * sizeof(Record);  // as much as a decomposition has beside the particles
+  for (const FieldBytes& field : fields) room = std::max(room, field.element_size);
+  const DeviceArray<std::uint64_t> copy((room * particles + 7) / 8 + most_fields);
+  for (std::size_t next = 0; next < fields.size();) {
+    SomeFields some;
+    std::size_t used = 0;
+    for (std::size_t bytes = 0; next < fields.size() && bytes + fields[next].element_size <= room; ++next) {
+      bytes += fields[next].element_size;
+      some.field[some.count++] = units_of(fields[next], reinterpret_cast<std::byte*>(copy.data() + used));
+      used += (fields[next].element_size * particles + 7) / 8;
     }
+    const auto blocks = static_cast<unsigned>(leaves.size());
+    move_renewed<false><<<blocks, renewal_threads, 0, stream()>>>(leaves.data(), renewed, order, some);
+    move_renewed<true><<<blocks, renewal_threads, 0, stream()>>>(leaves.data(), renewed, order, some);
+    launched("Grove::cuda::arrange_renewed", 0, 2);
   }
 }
 
 }  // namespace
 
-void renew_trees(const DeviceArray<LeafPlaces>& leaves, std::int32_t largest,
+DeviceDomainCells::DeviceDomainCells(const DomainCellsView& host)
+    : cells_(std::span(host.cells, host.count)) {
+  std::vector<CutOfCell> cuts;
+  for (std::uint32_t c = 0; c < host.count; ++c)
+    for (std::uint32_t i = 0; i < host.cells[c].cuts; ++i)
+      cuts.push_back({host.cuts[host.cells[c].first_cut + i], c});
+  std::stable_sort(cuts.begin(), cuts.end(),
+                   [](const CutOfCell& a, const CutOfCell& b) { return a.cut.depth < b.cut.depth; });
+  for (std::uint32_t i = 0; i < cuts.size(); ++i)
+    if (i == 0 || cuts[i].cut.depth != cuts[i - 1].cut.depth) level_begin_.push_back(i);
+  level_begin_.push_back(static_cast<std::uint32_t>(cuts.size()));
+  cuts_ = DeviceArray<CutOfCell>{std::span<const CutOfCell>(cuts)};
+}
+
+void renew_trees(const DeviceArray<LeafPlaces>& leaves, std::int32_t largest, const DeviceDomainCells& cells,
                  const RenewedParticles& particles, std::span<const FieldBytes> fields, NodeLinks* links,
                  const GroupCuts& rule) {
   if (largest == 0) return;
   if (fields.size() > most_fields) throw std::logic_error("renew_trees: more fields than it takes");
-  AllFields all{{}, 0};
-  for (const FieldBytes& field : fields) all.field[all.count++] = units_of(field);
+  const bool has_cells = cells.cells().size() > 0;
   const DeviceArray<std::uint32_t> order(particles.count);
-  const DeviceArray<std::uint8_t> renewed(leaves.size());
-  const auto blocks = static_cast<unsigned>(leaves.size());
-  with_items<renewal_threads>(largest, [&](auto per_thread) {
-    constexpr int items = decltype(per_thread)::value;
-    allow_cut_memory<renewal_threads, items>(cut_active<items>);
-    cut_active<items><<<blocks, renewal_threads, sizeof(CutMemory<renewal_threads, items>), stream()>>>(
-        leaves.data(), particles, rule, order.data(), links, renewed.data());
-  });
-  arrange_renewed<<<blocks, renewal_threads, 0, stream()>>>(leaves.data(), renewed.data(), order.data(), all);
-  launched("Grove::cuda::renew_trees", 0, 2);
+  DeviceArray<std::uint8_t> renewed(leaves.size());
+  renewed.clear();
+  {
+    const DeviceArray<std::uint32_t> before(has_cells ? particles.count : 0);
+    if (has_cells) recut_cells(cells, particles, before.data(), renewed.data());
+    with_items<renewal_threads>(largest, [&](auto per_thread) {
+      constexpr int items = decltype(per_thread)::value;
+      allow_cut_memory<renewal_threads, items>(cut_active<items>);
+      cut_active<items>
+          <<<static_cast<unsigned>(leaves.size()), renewal_threads, sizeof(CutMemory<renewal_threads, items>),
+             stream()>>>(leaves.data(), particles, rule, before.data(), order.data(), links, renewed.data());
+    });
+    launched("Grove::cuda::cut_active");
+  }
+  arrange_renewed(leaves, particles.count, fields, renewed.data(), order.data());
 }
 
 }  // namespace grove::cuda

@@ -5,7 +5,6 @@
 
 #include "kernels/cuda/let/leaf_lists.hpp"
 #include "kernels/cuda/trees/group_runs.hpp"
-#include "kernels/cuda/trees/tree_renewal.hpp"
 
 namespace grove {
 namespace {
@@ -75,15 +74,15 @@ void DeviceForest::arrange(DeviceParticles& particles) {
   order_ = {};
 }
 
-void DeviceForest::renew(DeviceParticles& particles, const Box& box, int first_active,
-                         std::int32_t targets_per_warp) {
+void DeviceForest::renew(DeviceParticles& particles, const cuda::DeviceDomainCells& cells, const Box& box,
+                         int first_active, std::int32_t targets_per_warp) {
   std::int32_t largest = 0;
   for (const cuda::LeafPlaces& leaf : places_) largest = std::max(largest, leaf.count);
   std::vector<cuda::FieldBytes> fields;  // at most as many as renew_trees() takes
   for (DeviceParticles::Column& column : particles.columns())
     fields.push_back({column.values.data(), column.element_size});
   cuda::renew_trees(
-      leaf_groups_.places, largest,
+      leaf_groups_.places, largest, cells,
       {box, particles.size(), particles.values(grove::fields::position), particles.values(grove::fields::id),
        particles.values(grove::fields::rung), first_active},
       fields, links_.data(), {targets_per_warp});

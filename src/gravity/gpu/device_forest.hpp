@@ -10,6 +10,7 @@
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/particles/records.hpp"
 #include "kernels/cuda/trees/leaf_trees.hpp"
+#include "kernels/cuda/trees/tree_renewal.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/leaf_root.hpp"
 #include "kernels/math/leaf_targets.hpp"
@@ -35,10 +36,11 @@ class DeviceForest {
            const cuda::DeviceRecords& records, std::int32_t targets_per_warp);
   /// Brings the particles into tree order, once after cut().
   void arrange(DeviceParticles& particles);
-  /// Cuts the trees anew that TreeRenewal takes, of the particles that their leaves have. Only of bisections.
-  /// box, targets_per_warp: as for these trees; first_active: the rung from
-  /// which on particles count as active.
-  void renew(DeviceParticles& particles, const Box& box, int first_active, std::int32_t targets_per_warp);
+  /// Cuts the domain cells and the trees anew that TreeRenewal takes, of the particles that they have. Only
+  /// of bisections. cells: those of this rank, device memory; box, targets_per_warp: as for these trees;
+  /// first_active: the rung from which on particles count as active.
+  void renew(DeviceParticles& particles, const cuda::DeviceDomainCells& cells, const Box& box,
+             int first_active, std::int32_t targets_per_warp);
   /// The part of new trees that update() does not find anew: a copy for the host, for adopt().
   TreeShapes shapes() const;
   /// Takes the trees of other leaves, as they were cut: all else is found anew by update(). links: of the

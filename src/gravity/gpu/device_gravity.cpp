@@ -12,6 +12,7 @@
 #include "base/errors.hpp"
 #include "comm/joint_reduction.hpp"
 #include "comm/radix_select.hpp"
+#include "decomposition/domain_cells.hpp"
 #include "decomposition/gpu/device_transfer.hpp"
 #include "gravity/direct_forces.hpp"
 #include "gravity/gpu/device_far_images.hpp"
@@ -88,6 +89,7 @@ int DeviceGravity::targets_per_warp(Count particles) const {
 void DeviceGravity::has_new_trees(const Domain& domain) {
   trees_.has_new_trees(domain);
   groups_of_all_ranks_.reset();
+  domain_cells_.reset();
   if (!follows_from_counts(parameters_.tree))
     codes_ = cuda::NodeCodes::for_trees(comm_.max(forest_.largest_tree()));
 }
@@ -212,10 +214,12 @@ std::string DeviceGravity::refit(const GravitySetup& setup, const Domain& domain
                                  PhaseTimers& timers) {
   const auto timer = timers.time("moments");
   fault_ = nullptr;
-  if (plan.renews) {
+  if (plan.renewed_from) {
     trees_.forget_selections();
     unless_at_fault([&] {
-      forest_.renew(particles_, domain.box, plan.first_active, targets_per_warp(domain.cells[0].count));
+      if (!domain_cells_) domain_cells_.emplace(domain_cells(domain, comm_.rank()).view());
+      forest_.renew(particles_, *domain_cells_, domain.box, *plan.renewed_from,
+                    targets_per_warp(domain.cells[0].count));
     });
   }
   std::string lost;

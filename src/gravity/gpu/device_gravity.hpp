@@ -115,6 +115,7 @@ class DeviceGravity : public GravityStorage {
   // As trees are.
   std::optional<Count> groups_of_all_ranks_;  ///< once they are known
   cuda::NodeCodes codes_ = cuda::bisection_codes;
+  std::optional<cuda::DeviceDomainCells> domain_cells_;  ///< once trees have been renewed
 
   // During an evaluation.
   std::optional<FarField<far_order>> far_field_;  ///< where cells do not act through expansions
