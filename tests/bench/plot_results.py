@@ -72,7 +72,7 @@ def main():
     left.set(**errors, ylim=(0, 2600), ylabel="interactions per particle",
              title="Hernquist sphere, 10$^6$ particles, one core")
     draw(right, plots["efficiency"])
-    right.set(xticks=[1, 2, 4], ylim=(0, 1.05), xlabel="GPUs of one host", ylabel="parallel efficiency", title="Several H200")
+    right.set(xticks=[1, 2, 4], ylim=(0, 1.1), xlabel="GPUs of one host", ylabel="parallel efficiency", title="Several H200")
     save(figure, path.parent / "scaling.png")
 
 
