@@ -167,7 +167,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values("end: 0.2, step: 0.02, steps: shared", "end: 0.2, step: 0.1, eta: 0.1",
                       // New cuts in each step of three epochs.
                       "end: 0.2, step: 0.005, steps: shared}\ntuning: {rebuild_interval: 1",
-                      "end: 0.2, step: 0.1, eta: 0.1, integrator: predictor_corrector"));
+                      "end: 0.2, step: 0.1, eta: 0.1, integrator: predictor_corrector",
+                      // Domain cells of several leaves, some of which are cut anew between new cuts.
+                      "end: 0.2, step: 0.1, eta: 0.1}\ndecomposition: {leaf_size: 32, domain_cell: 300"));
 
 /// The energy error of a Plummer sphere of 1000 particles after two crossing times.
 double energy_error(const char* cost) {
