@@ -218,4 +218,10 @@ LagrangeRadii lagrange_radii(const Communicator& comm, const Particles& particle
   return radii;
 }
 
+bool is_read_by_lagrange_radii(const FieldInfo& info) {
+  return info.name == fields::id.info.name || info.name == fields::mass.info.name ||
+         info.name == fields::position.info.name || info.name == fields::potential.info.name ||
+         info.name == fields::type.info.name;
+}
+
 }  // namespace grove

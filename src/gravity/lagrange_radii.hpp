@@ -32,5 +32,7 @@ struct LagrangeRadii {
 /// of their 32 bits in single precision: the least that holds at least the fraction. Cost: 13 passes over the
 /// particles, and as many reductions of at most 43 kB.
 LagrangeRadii lagrange_radii(const Communicator& comm, const Particles& particles, double total_mass);
+/// True if it looks at this field.
+bool is_read_by_lagrange_radii(const FieldInfo& info);
 
 }  // namespace grove

@@ -122,9 +122,12 @@ void RunReports::remove_earlier_results() const {
 /// Those of all ranks, as a mask.
 std::uint8_t RunReports::types_with_mass() const {
   std::array<Count, particle_types> counts{};
-  run_.backend.show(nullptr, [&](const Particles& particles) {
+  const auto count = [&](const Particles& particles) {
     for (std::size_t i = 0; i < particles.size(); ++i)
       counts[particles.type[i]] += particles.mass[i] > 0 ? 1 : 0;
+  };
+  run_.backend.show(nullptr, count, [](const FieldInfo& info) {
+    return info.name == fields::type.info.name || info.name == fields::mass.info.name;
   });
   run_.comm.sum(std::span<Count>(counts));
   std::uint8_t mask = 0;
@@ -189,9 +192,10 @@ void RunReports::measure(const Step& step, StepReport& report, PhaseTimers& time
     state_.conservation.add(*report.totals, report.energy_error, state_.energy.largest_error());
     if (measures_radii(step.number)) {
       const auto timer = timers.time("output");
-      run_.backend.show(nullptr, [&](const Particles& particles) {
+      const auto find = [&](const Particles& particles) {
         report.radii = lagrange_radii(run_.comm, particles, report.totals->mass);
-      });
+      };
+      run_.backend.show(nullptr, find, is_read_by_lagrange_radii);
     }
   }
   if (step.is_audited) {
@@ -271,8 +275,8 @@ Verdict RunReports::verdict(PhaseTimers& timers) {
   }
   Turning turning;
   const Totals now = run_.backend.totals(run_.domain);
-  run_.backend.show(nullptr,
-                    [&](const Particles& particles) { turning = turning_of(run_.comm, particles, now); });
+  const auto find = [&](const Particles& particles) { turning = turning_of(run_.comm, particles, now); };
+  run_.backend.show(nullptr, find, is_read_by_turning);
   return verdict_on(state_.conservation, turning, run_.forces.particles, run_.parameters,
                     run_.backend.gas() != nullptr);
 }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/chosen_fields.hpp"
+
 namespace grove {
 namespace {
 
@@ -68,7 +70,8 @@ TEST(LagrangeRadii, are_those_of_sorted_particles_on_any_number_of_ranks) {
   const Particles all = clumps(0, 1);
   const double mass = total_mass(all);
   const Particles own = clumps(static_cast<std::size_t>(comm.rank()), static_cast<std::size_t>(comm.size()));
-  const LagrangeRadii found = lagrange_radii(comm, own, mass), serial = lagrange_radii(alone, all, mass);
+  const LagrangeRadii found = lagrange_radii(comm, testing::with_only(own, is_read_by_lagrange_radii), mass),
+                      serial = lagrange_radii(alone, all, mass);
   EXPECT_EQ(found.centre, serial.centre);
   EXPECT_EQ(found.all, serial.all);
   EXPECT_EQ(found.all, sorted_radii(all, found.centre, -1));

@@ -9,6 +9,7 @@
 #include "gravity/totals.hpp"
 #include "run/log/conservation.hpp"
 #include "run/start/initial_conditions.hpp"
+#include "support/chosen_fields.hpp"
 
 namespace grove {
 namespace {
@@ -159,7 +160,8 @@ Turning turning_in(const char* name, Count particles, const Change& change) {
   Particles all = make_initial_conditions(alone, model), own = make_initial_conditions(comm, model);
   change(all), change(own);
   const Totals totals = totals_of(all);
-  const Turning one = turning_of(alone, all, totals), many = turning_of(comm, own, totals);
+  const Turning one = turning_of(alone, all, totals),
+                many = turning_of(comm, testing::with_only(own, is_read_by_turning), totals);
   EXPECT_EQ(one.bound, many.bound);
   EXPECT_EQ(one.coherent, many.coherent);
   EXPECT_GE(one.bound, norm(spin_of(totals)));

@@ -64,4 +64,9 @@ Turning turning_of(const Communicator& comm, const Particles& particles, const T
   return turning;
 }
 
+bool is_read_by_turning(const FieldInfo& info) {
+  return info.name == fields::mass.info.name || info.name == fields::position.info.name ||
+         info.name == fields::velocity.info.name || info.name == fields::type.info.name;
+}
+
 }  // namespace grove

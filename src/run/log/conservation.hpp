@@ -41,5 +41,7 @@ struct Turning {
 /// halo would hide that in a sum. The same bits for any number of ranks. Collective. totals: of all
 /// particles. Cost: some passes over the particles, 8 bytes of memory for each.
 Turning turning_of(const Communicator& comm, const Particles& particles, const Totals& totals);
+/// True if it looks at this field.
+bool is_read_by_turning(const FieldInfo& info);
 
 }  // namespace grove
