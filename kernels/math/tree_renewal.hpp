@@ -14,7 +14,7 @@ namespace grove {
 /// buckets and groups of a bisection follow from these, nothing else has to be told of it. From counts alone,
 /// so the same on any number of ranks.
 ///
-/// New cuts that lead by half of a long life are far from where the particles of dense middles are now. Where
+/// New cuts that lead by half of a long life are far from where the particles of dense middles are now. If
 /// many walk behind them, domain cells of the deepest particles are cut anew: walks of half of all particles
 /// have taken ten times as long.
 struct TreeRenewal {

@@ -87,7 +87,7 @@ void cut_at_number(std::span<Record> records, const CountedCut& cut, const Parti
 
 }  // namespace
 
-/// Of leaves that follow each other. cuts: of the cell that holds them; one leaf alone has none.
+/// The leaves follow each other. cuts: of the cell that holds them; one leaf alone has none.
 void Forest::renew_trees(std::size_t first_leaf, std::size_t leaves, std::span<const CountedCut> cuts,
                          Particles& particles) {
   thread_local Array<Record> records;

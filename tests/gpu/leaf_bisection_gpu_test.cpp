@@ -151,7 +151,7 @@ TEST_F(GpuLeafBisection, trees_of_active_leaves_are_renewed_as_on_the_host) {
     expect_renewed_as_on_the_host(Shape::plummer, leaf_size, 0);
 }
 
-/// Of a lattice many coordinates are equal.
+/// In a lattice many coordinates are equal.
 TEST_F(GpuLeafBisection, active_domain_cells_are_cut_as_on_the_host) {
   for (const Shape shape : {Shape::plummer, Shape::clumps, Shape::lattice}) {
     for (const Count leaf_size : {300, 1000}) expect_renewed_as_on_the_host(shape, leaf_size, 7);

@@ -12,7 +12,7 @@
 namespace grove {
 namespace {
 
-/// Where leaves begin and end that the cuts of a cell make, in its particles.
+/// The beginnings and ends of the leaves that the cuts of a cell make, in its particles.
 std::set<std::pair<Count, Count>> leaves_of(const DomainCells& own, const DomainCell& cell) {
   std::set<std::pair<Count, Count>> parts{{0, cell.count}};
   for (std::uint32_t c = cell.first_cut; c < cell.first_cut + cell.cuts; ++c) {

@@ -194,7 +194,7 @@ void expect_cut(const Grown& grown, const Particles& particles, std::size_t begi
 }
 
 /// A domain cell of which a quarter is active is cut to leaves anew, and these have the trees of such leaves;
-/// all others keep their particles. Of a lattice many coordinates are equal.
+/// all others keep their particles. In a lattice many coordinates are equal.
 TEST(Forest, renewsActiveDomainCells) {
   for (const Shape shape : {Shape::plummer, Shape::lattice}) {
     Particles particles = make_shape(shape, 4000);

@@ -15,7 +15,7 @@ namespace grove::cuda {
 
 inline constexpr int recut_threads = 1024;
 
-/// Of a block.
+/// The shared memory of a block.
 struct RecutMemory {
   static constexpr int digit_bits = 11, digits = 1 << digit_bits;
   using Scan = cub::BlockScan<std::uint32_t, recut_threads>;

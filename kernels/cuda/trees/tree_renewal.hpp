@@ -43,7 +43,7 @@ class DeviceDomainCells {
   };
   const DeviceArray<DomainCell>& cells() const { return cells_; }
   const DeviceArray<CutOfCell>& cuts() const { return cuts_; }
-  /// Where the cuts of each level begin, and the end.
+  /// The first cut of each level, and the end.
   std::span<const std::uint32_t> level_begin() const { return level_begin_; }
 
  private:
