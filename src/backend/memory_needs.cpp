@@ -64,8 +64,9 @@ double device_bytes_per_particle(int ranks, const GravityParameters& gravity, bo
   // Arrays of DeviceGas::evaluate() while it finds rates, and nodes in which neighbours are searched.
   constexpr double of_gas = 64 + 64 + 40 + 9 + 92 * nodes_of_bisections;
   const auto of_fields = static_cast<double>(bytes_of_fields(has_gas)) + (has_gas ? of_gas : 0);
-  // Records and cuts, while there are no trees; on several ranks also the fields of particles that travel.
-  if (follows_from_counts(gravity.tree)) return of_fields + (ranks == 1 ? 72 : 218);
+  // Records and cuts of domain cells that are renewed, beside the trees; on several ranks also the fields of
+  // particles that travel.
+  if (follows_from_counts(gravity.tree)) return of_fields + (ranks == 1 ? 96 : 218);
   // Trees of any other kind take more: cuda::TreeRefit by node, cuda::KdTreeBuilder or OctreeBuilder by
   // particle. Memory that they give back stays with the process, in pieces.
   constexpr double children = 1, refit = 80;

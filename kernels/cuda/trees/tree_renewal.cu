@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(renewal_threads)
 void arrange_renewed(const DeviceArray<LeafPlaces>& leaves, std::size_t particles,
                      std::span<const FieldBytes> fields, const std::uint8_t* renewed,
                      const std::uint32_t* order) {
-  std::size_t room = 2 * sizeof(Record);  // as much as a decomposition has beside the particles
+  std::size_t room = 2 * sizeof(Record);  // as much as the records had
   for (const FieldBytes& field : fields) room = std::max(room, field.element_size);
   const DeviceArray<std::uint64_t> copy((room * particles + 7) / 8 + most_fields);
   for (std::size_t next = 0; next < fields.size();) {
