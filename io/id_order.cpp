@@ -11,8 +11,8 @@
 namespace grove {
 namespace {
 
-/// ids: of all; index: those that are sorted. Digit by digit, beside copies of the ids: comparisons of ids
-/// that lie all over memory took three times as long.
+/// ids: of all; index: those that are sorted. Digit by digit, beside copies of the ids: comparisons
+/// would look all over memory.
 Array<std::uint32_t> sorted_by_id(const Array<ParticleId>& ids, Array<std::uint32_t> index) {
   struct Entry {
     ParticleId id;

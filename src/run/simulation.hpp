@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -89,16 +88,10 @@ class Simulation {
   /// In expanding space those of peculiar().
   Totals totals() const;
 
-  /// Cuts stay at the same shares of cells, and the axes of these where they are, for an epoch: at least 16
-  /// steps, and a longest one. Cells that are cut anew find their particles in the order of before, and on
-  /// the same ranks, which is cheaper; new shares and axes are what makes errors of forces average out. Those
-  /// who share errors, far away from dense middles, make the longest steps: with four of these in an epoch
-  /// the angular momentum of a disk galaxy changes twice as much.
+  /// Cuts stay at the same shares of cells, and the axes of these where they are, for so long. Cells that are
+  /// cut anew find their particles in the order of before, which is cheaper; new shares and axes are what
+  /// makes errors of forces average out.
   static constexpr std::int64_t steps_of_epoch = 16;
-  /// The number of the epoch. longest: steps that are done or end now.
-  static constexpr std::int64_t epoch(std::int64_t steps, std::int64_t longest) {
-    return std::min(steps / steps_of_epoch, longest);
-  }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -92,7 +92,7 @@ void Simulation::decompose(double lead) {
   DecompositionReport report;
   const bool is_first = domain_.cells.empty();
   DecompositionParameters parameters = parameters_.decomposition;
-  parameters.epoch = static_cast<std::uint32_t>(epoch(steps_done_, clock_.steps_done()));
+  parameters.epoch = static_cast<std::uint32_t>(steps_done_ / steps_of_epoch);
   parameters.speeds = leaf_moves_.speeds();
   parameters.lead = lead;
   if (const auto box = periodic_box()) backend_->wrap(*box);

@@ -119,15 +119,6 @@ TEST(Simulation, cuts_elsewhere_every_16_steps) {
   EXPECT_EQ(lefts.size(), 3u) << "epochs of 16, 16 and 8 steps";
 }
 
-TEST(Simulation, has_epochs_of_16_steps_and_of_a_longest_one_at_least) {
-  EXPECT_EQ(Simulation::epoch(15, 15), 0);
-  EXPECT_EQ(Simulation::epoch(16, 16), 1);
-  EXPECT_EQ(Simulation::epoch(31, 31), 1);
-  EXPECT_EQ(Simulation::epoch(31, 0), 0);
-  EXPECT_EQ(Simulation::epoch(32, 1), 1);
-  EXPECT_EQ(Simulation::epoch(1000, 2), 2);
-}
-
 /// A Plummer sphere in one octree, with parts of groups that reach no farther than this.
 Parameters in_one_octree(double separation) {
   return parse_parameters(

@@ -35,10 +35,9 @@ class StepKinds {
   /// kinds are named for what they do beside. The first cuts of an epoch have other axes than those before.
   std::string operator()(const nlohmann::json& step) {
     const bool is_first = std::exchange(ends_longest_, step.contains("energy"));
-    if (ends_longest_ && step["step"] > 0) ++longest_;
     if (step["counts"]["phases"].contains("move")) return "leaves move";  // as measured times have it
     if (step["tree_update"] == "redecompose") {
-      const std::int64_t epoch = Simulation::epoch(step["step"].get<std::int64_t>() - 1, longest_);
+      const std::int64_t epoch = (step["step"].get<std::int64_t>() - 1) / Simulation::steps_of_epoch;
       const std::string cuts = epoch == std::exchange(epoch_, epoch) ? "new cuts" : "first cuts of an epoch";
       return ends_longest_ ? "longest step, " + cuts : cuts;
     }
@@ -49,8 +48,7 @@ class StepKinds {
 
  private:
   bool ends_longest_ = false;
-  std::int64_t longest_ = 0;  ///< steps that are done
-  std::int64_t epoch_ = 0;    ///< of the last cuts
+  std::int64_t epoch_ = 0;  ///< of the last cuts
 };
 
 /// Makes a run of twelve longest steps and compares its log with the budgets. rule: of the decomposition;
