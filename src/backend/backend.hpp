@@ -59,7 +59,8 @@ class Backend {
   /// can number.
   virtual void move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) = 0;
 
-  /// See time/leapfrog.hpp.
+  /// See time/leapfrog.hpp. Nothing happens, and no rungs are counted, where the last forces on particles of
+  /// this rank are not finite.
   virtual RungCounts choose_rungs(const StepRule& rule, int first_active) = 0;
   virtual void kick(const Kick& kick) = 0;
   /// periodic: a box that particles may leave until wrap(); nullptr: there is none. Returns how far particles

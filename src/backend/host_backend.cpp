@@ -78,9 +78,12 @@ void HostBackend::move_leaves(Domain& domain, std::vector<std::int32_t> first_le
 }
 
 RungCounts HostBackend::choose_rungs(const StepRule& rule, int first_active) {
+  if (trees_->remembered().not_finite > 0) return {};
   return grove::choose_rungs(particles_, rule, first_active);
 }
-void HostBackend::kick(const Kick& kick) { grove::kick(particles_, kick); }
+void HostBackend::kick(const Kick& kick) {
+  if (trees_->remembered().not_finite == 0) grove::kick(particles_, kick);
+}
 double HostBackend::drift(const Drift& drift, const Box* periodic) {
   grove::drift(particles_, drift);
   if (!periodic) return -1;

@@ -28,9 +28,9 @@ struct EvaluationPlan {
   /// the parameters set none. Cost: some 15 walks of all particles.
   bool tunes_groups = false;
   /// Called when forces are there, if it is set: adds what is to be agreed on with the report, in the same
-  /// message. is_finite: the accelerations of this rank's particles are; false also if some are missing, and
-  /// then it is called again when they are there.
-  std::function<void(JointReduction& joint, bool is_finite)> closes = {};
+  /// message. is_complete: none are missing on this rank; false: it is called again when they are there.
+  /// Nobody has looked whether they are finite.
+  std::function<void(JointReduction& joint, bool is_complete)> closes = {};
 };
 
 /// The work and the outcome of one evaluation of forces. Values are sums over all ranks, the same on every

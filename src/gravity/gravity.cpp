@@ -113,15 +113,19 @@ JointReduction Gravity::take_forces(const Domain& domain, const EvaluationPlan& 
   }
   if (is_complete) {
     const auto timer = timers.time("advance");
-    const auto remembered = storage_.remember(plan.first_active);
+    storage_.remember(plan.first_active);
+  }
+  JointReduction joint;
+  if (plan.closes) plan.closes(joint, is_complete);
+  if (is_complete) {
+    const auto timer = timers.time("advance");
+    const auto remembered = storage_.remembered();
     report.active_of = remembered.particles;
     report.work = remembered.interactions;
     report.not_finite = remembered.not_finite;
   }
   if (is_direct)
     report.interactions.particle = std::accumulate(report.work.begin(), report.work.end(), Count{0});
-  JointReduction joint;
-  if (plan.closes) plan.closes(joint, is_complete && report.not_finite == 0);
   return joint;
 }
 

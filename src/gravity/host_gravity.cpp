@@ -147,25 +147,25 @@ void HostGravity::add_far(const Domain& domain, int first_active) {
                 domain.leaf_begin, first_active, particles_);
 }
 
-GravityStorage::Remembered HostGravity::remember(int first_active) {
+void HostGravity::remember(int first_active) {
   if (!external_.empty())
     run(particles_.size(), ExternalBody{external(), first_active, particles_.rung.data(),
                                         particles_.position.data(), particles_.acceleration.data()});
-  Remembered remembered;
+  remembered_ = {};
   for (std::size_t i = 0; i < particles_.size(); ++i) {
     const std::uint8_t rung = particles_.rung[i];
     if (rung < first_active) continue;
-    ++remembered.particles[rung];
-    remembered.interactions[rung] += particles_.work[i];
+    ++remembered_.particles[rung];
+    remembered_.interactions[rung] += particles_.work[i];
     particles_.work[i] = work_per_cycle(particles_.work[i], rung);
     const auto strength = static_cast<float>(norm(particles_.acceleration[i].as<double>()));
     particles_.old_acceleration[i] = strength;
-    if (!std::isfinite(strength)) ++remembered.not_finite;
+    if (!std::isfinite(strength)) ++remembered_.not_finite;
   }
-  return remembered;
 }
 
 void HostGravity::restore(State state, const Domain& domain) {
+  remembered_ = {};
   exchange_.forget();
   forest_.adopt(std::move(state.trees), domain.box, domain.leaf_begin, *builder_);
 }

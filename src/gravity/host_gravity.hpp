@@ -51,7 +51,8 @@ class HostGravity : public GravityStorage {
   void set_no_forces(int first_active) override;
   void find_far(const GravitySetup& setup, const Domain& domain) override;
   void add_far(const Domain& domain, int first_active) override;
-  Remembered remember(int first_active) override;
+  void remember(int first_active) override;
+  Remembered remembered() const override { return remembered_; }
   void set_external(std::vector<ExternalPotential> potentials) override { external_ = std::move(potentials); }
   TableBytes tables() const override { return exchange_.tables(); }
   State state(const Domain&) const override { return {forest_.shape()}; }
@@ -81,8 +82,9 @@ class HostGravity : public GravityStorage {
   TreeExchange exchange_{comm_};
   std::optional<FarField<far_order>> far_field_;  ///< where cells do not act through expansions
   std::vector<FarMoments> far_moments_;           ///< of own leaves, where they do; else none
-  int first_active_ = 0;                          ///< of the walk
-  Forest::OwnLeaves own_;                         ///< during a walk
+  Remembered remembered_;
+  int first_active_ = 0;   ///< of the walk
+  Forest::OwnLeaves own_;  ///< during a walk
 };
 
 }  // namespace grove

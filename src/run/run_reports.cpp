@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <numeric>
 #include <span>
 #include <string>
@@ -156,6 +157,7 @@ void RunReports::step(const Step& step, PhaseTimers& timers, JointReduction& joi
       .sum(report.sent_bytes)
       .apply(run_.comm);
   report.imbalance = imbalance(most, sum, run_.comm.size());
+  write_rows();
   if (log_) log(step, report);
 }
 
@@ -244,12 +246,27 @@ void RunReports::log(const Step& step, StepReport& report) {
   report.run_seconds = seconds_between(opened_at_, now);
   report.cell_interactions = static_cast<double>(run_.forces.interactions.cell) / n;
   report.particle_interactions = static_cast<double>(run_.forces.interactions.particle) / n;
-  log_->add(report);
-  if (run_.clock.is_synchronised() && step.number > 0)
+  unwritten_ = std::move(report);
+  if (!run_.clock.is_synchronised()) return;
+  write_rows();
+  if (step.number > 0)
     log_->add(step.rung_costs, run_.timeline.length(run_.clock.steps_done() - 1), run_.comm.size());
 }
 
+void RunReports::write_rows() {
+  if (const auto report = std::exchange(unwritten_, std::nullopt)) log_->add(*report);
+}
+
+RunReports::~RunReports() {
+  try {
+    write_rows();  // of a run that ends with an error
+  } catch (const std::exception&) {
+    // Another one is under way.
+  }
+}
+
 void RunReports::end(PhaseTimers& timers) {
+  write_rows();
   const Verdict verdict = this->verdict(timers);
   MemoryReport memory = own_memory();
   auto phases = seconds_of(timers);
@@ -281,12 +298,14 @@ Verdict RunReports::verdict(PhaseTimers& timers) {
                     run_.backend.gas() != nullptr);
 }
 
-void RunReports::keep() const {
+void RunReports::keep() {
+  write_rows();
   if (log_) log_->keep();
 }
 
-void RunReports::checkpoint_written(std::int64_t steps_done) const {
+void RunReports::checkpoint_written(std::int64_t steps_done) {
   run_.comm.together([&] {
+    write_rows();
     if (log_) log_->telemetry().checkpoint(steps_done);
   });
 }

@@ -28,6 +28,9 @@ namespace grove {
 class RunReports {
  public:
   RunReports(const RunView& run, const RunOutputs& outputs) : run_(run), outputs_(outputs) {}
+  ~RunReports();
+  RunReports(const RunReports&) = delete;
+  RunReports& operator=(const RunReports&) = delete;
 
   /// The part of it that a checkpoint keeps.
   struct State {
@@ -56,13 +59,16 @@ class RunReports {
     const RungCosts& rung_costs;
   };
   /// timers: of the step; adds to audit and output. joint: what is agreed on with it, which is then known.
+  /// The rows of a step that ends no longest one are written by the next call, whichever it is.
   void step(const Step& step, PhaseTimers& timers, JointReduction& joint);
+  /// Writes those rows: while GPUs have something to do.
+  void write_rows();
   /// Behind the last one. timers: of what came after it.
   void end(PhaseTimers& timers);
 
   /// A checkpoint is about to be written: what was reported so far is on disk.
-  void keep() const;
-  void checkpoint_written(std::int64_t steps_done) const;
+  void keep();
+  void checkpoint_written(std::int64_t steps_done);
   /// That the ranks are on.
   Count hosts() const { return hosts_; }
 
@@ -84,7 +90,8 @@ class RunReports {
   const RunOutputs& outputs_;
   State state_;
   bool is_open_ = false;
-  std::unique_ptr<RunLog> log_;  ///< on the master, while open
+  std::unique_ptr<RunLog> log_;          ///< on the master, while open
+  std::optional<StepReport> unwritten_;  ///< the last step, on the master
   Count hosts_ = 1;
   Activity reported_activity_;              ///< of this rank until the last report
   std::optional<std::int64_t> resumed_at_;  ///< steps done, where the run goes on

@@ -194,6 +194,7 @@ void Simulation::step() {
   if (reports_.is_open()) write_outputs(clock_.end_of(deepest), timers_);
   const BlockClock::State before = clock_.state();
   const double strayed = advance(deepest);
+  reports_.write_rows();
   is_audited_ = AuditSchedule(parameters_.audit.every).is_due(before, clock_.state());
   const bool tunes_groups = is_synchronised() && steps_done_ >= groups_tuned_at_ + tuning_interval;
   if (tunes_groups) groups_tuned_at_ = steps_done_;
@@ -203,13 +204,14 @@ void Simulation::step() {
   const bool is_new = plan.choice.update == TreeUpdate::redecompose;
   const std::optional<int> renewed_from = this->renewed_from(plan.choice);
   carry_out(plan);
-  evaluate_forces({.grows = is_new,
-                   .follows_cuts = is_new,
-                   .renewed_from = renewed_from,
-                   .first_active = clock_.first_active(),
-                   .active = active(),
-                   .tunes_groups = tunes_groups,
-                   .closes = [this](JointReduction& joint, bool is_finite) { end_step(joint, is_finite); }});
+  evaluate_forces(
+      {.grows = is_new,
+       .follows_cuts = is_new,
+       .renewed_from = renewed_from,
+       .first_active = clock_.first_active(),
+       .active = active(),
+       .tunes_groups = tunes_groups,
+       .closes = [this](JointReduction& joint, bool is_complete) { end_step(joint, is_complete); }});
   ++steps_done_;
   rung_costs_.add_step(forces_, clock_.first_active());
   tuning_.walked(forces_, measured());
@@ -219,13 +221,13 @@ void Simulation::step() {
   forecast_.add(forces_, seconds_since(step_start_));
 }
 
-/// The forces are there: ends the step of the active particles, which choose their next ones, unless the run
-/// is over. Those whose forces are not finite stay as they are: the run ends with them.
-void Simulation::end_step(JointReduction& joint, bool is_finite) {
+/// If the forces are there: ends the step of the active particles, which choose their next ones, unless the
+/// run is over. Where forces are not finite particles stay as they are: the run ends with them.
+void Simulation::end_step(JointReduction& joint, bool is_complete) {
   const auto timer = timers_.time("advance");
   next_particles_ = {};
-  if (is_finite) backend_->kick(clock_.closing_kick());
-  if (is_finite && !is_done()) next_particles_ = own_rungs();
+  if (is_complete) backend_->kick(clock_.closing_kick());
+  if (is_complete && !is_done()) next_particles_ = own_rungs();
   joint.sum(std::span<Count>(next_particles_));
 }
 

@@ -110,7 +110,7 @@ class Simulation {
   std::optional<CourantStep> gas_to_blame(const StepBound& bound) const;
   int deepest() const;
   double advance(int deepest);
-  void end_step(JointReduction& joint, bool is_finite);
+  void end_step(JointReduction& joint, bool is_complete);
   void agree_on_next(TreeUpdate update);
   bool has_strays(double strayed) const;
   std::optional<Box> periodic_box() const;

@@ -105,6 +105,7 @@ void Simulation::decompose(double lead) {
     throw;
   }
   leaf_moves_.decomposed(longest_steps());
+  timers_.add("advance", report.timers.cost("advance"));
   const PhaseTimers::Cost migrate = report.timers.cost("migrate"), sort = report.sort(),
                           wait = report.timers.cost("wait");
   timers_.add("migrate", migrate);
@@ -116,9 +117,9 @@ void Simulation::decompose(double lead) {
 void Simulation::evaluate_forces(EvaluationPlan plan) {
   Gas* const gas = backend_->gas();
   const auto ends = std::move(plan.closes);
-  plan.closes = [&](JointReduction& joint, bool is_finite) {
+  plan.closes = [&](JointReduction& joint, bool is_complete) {
     if (before_cuts_) before_cuts_->particles.join(joint);
-    if (ends && !gas) ends(joint, is_finite);
+    if (ends && !gas) ends(joint, is_complete);
   };
   backend_->gravity().set_softening(parameters_.softening(clock_.scale_factor()));
   forces_ = backend_->gravity().evaluate(domain_, plan, timers_);

@@ -121,6 +121,7 @@ class Plan {
 
 /// All that was seen so far keeps this part of its weight.
 void RebuildInterval::fade(double weight) {
+  fit_.reset();
   for (DistanceClass& c : state_.classes) {
     c.fresh_cost *= weight;
     c.fresh_cost_times_distance *= weight;
@@ -148,6 +149,7 @@ void RebuildInterval::step(double cost, const StepWork& work) {
     state_.growths[rung].seen += cost - work.fresh_cost * growth->cost(0);
     state_.growths[rung].expected += work.fresh_cost * (growth->cost(away) - growth->cost(0));
   }
+  fit_.reset();
   DistanceClass& c = state_.classes[distance_class(distance())];
   c.fresh_cost += work.fresh_cost;
   c.fresh_cost_times_distance += work.fresh_cost * away;
@@ -182,12 +184,14 @@ std::array<double, RebuildInterval::rungs> RebuildInterval::factors() const {
 }
 
 std::optional<GrowthFit> RebuildInterval::fit() const {
+  if (fit_) return *fit_;
   std::array<GrowthPoint, distances> points;
   std::size_t count = 0;
   for (const DistanceClass& c : state_.classes)
     if (c.fresh_cost > 0)
       points[count++] = {c.fresh_cost_times_distance / c.fresh_cost, c.cost / c.fresh_cost, c.fresh_cost};
-  return best_growth_fit({points.data(), count});
+  fit_ = best_growth_fit({points.data(), count});
+  return *fit_;
 }
 
 bool RebuildInterval::pays(double build_cost, std::span<const StepWork> coming) const {

@@ -86,7 +86,8 @@ class RebuildInterval {
   /// The growth seems not to be what was seen any more: that counts a quarter.
   void doubt();
 
-  /// A step was done. cost: what its walks cost, in the unit of the fresh cost. Cost of the call: one fit.
+  /// A step was done. cost: what its walks cost, in the unit of the fresh cost. Cost of the call: that of
+  /// fit().
   void step(double cost, const StepWork& work);
 
   /// True if it pays to build before the next step. build_cost: of one build, in the unit of the steps'
@@ -103,7 +104,8 @@ class RebuildInterval {
   std::int64_t age() const { return state_.age; }
   /// Steps from now to the best moment of what is built, or since then.
   std::int64_t distance() const { return std::abs(state_.age - state_.lead); }
-  /// The fit; nothing before three distances are known.
+  /// The fit; nothing before three distances are known. It is kept until the state changes: three calls a
+  /// step ask for it.
   std::optional<GrowthFit> fit() const;
 
  private:
@@ -114,6 +116,7 @@ class RebuildInterval {
   std::vector<double> costs_of(std::span<const StepWork> coming) const;
 
   State state_;
+  mutable std::optional<std::optional<GrowthFit>> fit_;  ///< of this state, once it was asked for
 };
 
 }  // namespace grove

@@ -21,7 +21,7 @@ class Forces {
          const Particles& own)
       : parameters_(gravity),
         stored_(own),
-        storage_(comm, exchange, parameters_, stored_, records_, std::nullopt),
+        storage_(comm, exchange, parameters_, stored_, records_, phases_, std::nullopt),
         gravity_(comm, parameters_, storage_) {}
 
   ForceReport evaluate(const Domain& domain, const EvaluationPlan& plan) {
@@ -40,6 +40,7 @@ class Forces {
   GravityParameters parameters_;
   DeviceParticles stored_;
   cuda::DeviceRecords records_;
+  cuda::PhaseEnds phases_;
   DeviceGravity storage_;
   Gravity gravity_;
   PhaseTimers timers_;

@@ -5,6 +5,7 @@
 
 #include "base/activity.hpp"
 #include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/host_wait.cuh"
 #include "kernels/cuda/device/staging.cuh"
 #include "kernels/cuda/device/streams.cuh"
 
@@ -110,11 +111,15 @@ void device_upload(void* device, const void* host, std::size_t bytes) {
   if (bytes <= Staging::most_uploaded) {
     staging().upload(device, host, bytes, stream());
   } else {
+    const HostWait wait;
     GROVE_CUDA(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
-    ++activity().host_waits;
   }
   activity().to_device += bytes;
   ++activity().transfers;
+}
+
+namespace {
+std::uint64_t waits = 0;
 }
 
 void device_download(void* host, const void* device, std::size_t bytes) {
@@ -126,14 +131,36 @@ void device_download(std::span<const Download> arrays) {
   std::size_t bytes = 0;
   for (const Download& array : arrays) bytes += array.bytes;
   if (bytes == 0) return;
-  if (bytes <= Staging::most_downloaded)
+  const HostWait wait;
+  if (bytes <= Staging::most_downloaded) {
     staging().download(arrays);
-  else
+  } else {
     for (const Download& array : arrays)
       GROVE_CUDA(cudaMemcpy(array.host, array.device, array.bytes, cudaMemcpyDeviceToHost));
+    staging().wait();
+  }
+  ++waits;
   activity().to_host += bytes;
   activity().transfers += arrays.size();
-  ++activity().host_waits;
+}
+
+std::uint64_t waits_done() { return waits; }
+
+ArrivingBytes::ArrivingBytes(const void* device, std::size_t bytes)
+    : memory_(staging().take_arrival()), made_(waits) {
+  GROVE_CUDA(cudaMemcpyAsync(memory_, device, bytes, cudaMemcpyDeviceToHost, nullptr));
+  activity().to_host += bytes;
+  ++activity().transfers;
+}
+ArrivingBytes::~ArrivingBytes() { staging().give_back_arrival(memory_); }
+
+const void* ArrivingBytes::get() const {
+  if (waits == made_) {
+    const HostWait wait;
+    staging().wait();
+    ++waits;
+  }
+  return memory_;
 }
 
 void device_copy(void* to, const void* from, std::size_t bytes) {
@@ -149,10 +176,10 @@ void copy_any(void* to, const void* from, std::size_t bytes) {
     return attributes.type == cudaMemoryTypeDevice;
   };
   if (bytes == 0) return;
+  const HostWait wait;
   GROVE_CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
   GROVE_CUDA(cudaStreamSynchronize(nullptr));
   ++activity().transfers;
-  ++activity().host_waits;
   const bool from_device = is_on_device(from), to_device = is_on_device(to);
   if (from_device && to_device) activity().device_bytes += 2 * bytes;
   if (from_device && !to_device) activity().to_host += bytes;
@@ -166,7 +193,7 @@ void device_clear(void* memory, std::size_t bytes) {
 }
 
 void device_synchronise() {
-  ++activity().host_waits;
+  const HostWait wait;
   GROVE_CUDA(cudaDeviceSynchronize());
 }
 
@@ -184,13 +211,13 @@ void reset_peak_device_memory() {
 
 PlainDeviceMemory::PlainDeviceMemory(std::size_t bytes) {
   if (bytes == 0) return;
-  ++activity().host_waits;
+  const HostWait wait;
   GROVE_CUDA(cudaMalloc(&memory_, bytes));
 }
 
 PlainDeviceMemory::~PlainDeviceMemory() {
   if (!memory_) return;
-  ++activity().host_waits;
+  const HostWait wait;
   cudaFree(memory_);
 }
 

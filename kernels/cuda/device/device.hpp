@@ -63,6 +63,39 @@ struct Download {
   std::size_t bytes;
 };
 void device_download(std::span<const Download> arrays);
+/// How often device_download() and ArrivingBytes::get() have waited.
+std::uint64_t waits_done();
+
+/// Bytes on their way to the host, as they are in device memory when all that was asked for before is done.
+/// The next wait of the host brings them.
+class ArrivingBytes {
+ public:
+  static constexpr std::size_t most = 1024;
+  /// bytes: at most so many.
+  ArrivingBytes(const void* device, std::size_t bytes);
+  ~ArrivingBytes();
+  ArrivingBytes(const ArrivingBytes&) = delete;
+  ArrivingBytes& operator=(const ArrivingBytes&) = delete;
+
+  /// Waits, if the host has not waited since this was made.
+  const void* get() const;
+
+ private:
+  void* memory_;
+  std::uint64_t made_;  ///< behind so many waits
+};
+template <class T>
+class Arriving {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= ArrivingBytes::most);
+
+ public:
+  explicit Arriving(const T* device) : bytes_(device, sizeof(T)) {}
+  const T& get() const { return *static_cast<const T*>(bytes_.get()); }
+
+ private:
+  ArrivingBytes bytes_;
+};
+
 void device_copy(void* to, const void* from, std::size_t bytes);
 /// From host or device to host or device.
 void copy_any(void* to, const void* from, std::size_t bytes);

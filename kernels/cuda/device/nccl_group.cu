@@ -9,6 +9,7 @@
 
 #include "base/activity.hpp"
 #include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/host_wait.cuh"
 #include "kernels/cuda/device/streams.cuh"
 
 namespace grove::cuda {
@@ -111,8 +112,7 @@ void NcclGroup::exchange(std::span<const Transfer> transfers) const {
   for (const Transfer& transfer : transfers) add(transfer, impl_->comm, impl_->rank, impl_->size);
   check(ncclGroupEnd(), "ncclGroupEnd");
   ++activity().nccl_groups;
-  ++activity().host_waits;
-  GROVE_CUDA(cudaStreamSynchronize(stream()));
+  HostWait::expect_others("ncclGroupEnd");
 }
 
 }  // namespace grove::cuda

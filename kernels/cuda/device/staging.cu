@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include "kernels/cuda/device/check.cuh"
 
@@ -9,8 +10,11 @@ namespace grove::cuda {
 
 Staging::Staging() {
   void* memory = nullptr;
-  GROVE_CUDA(cudaMallocHost(&memory, pieces * piece + most_downloaded));
+  constexpr std::size_t before = pieces * piece + most_downloaded;
+  GROVE_CUDA(cudaMallocHost(&memory, before + most_arrivals * ArrivingBytes::most));
   memory_ = static_cast<std::byte*>(memory);
+  for (std::size_t i = 0; i < most_arrivals; ++i)
+    arrivals_.push_back(memory_ + before + i * ArrivingBytes::most);
 }
 
 void Staging::upload(void* device, const void* host, std::size_t bytes, cudaStream_t to) {
@@ -31,12 +35,24 @@ void Staging::download(std::span<const Download> arrays) {
     GROVE_CUDA(cudaMemcpyAsync(to, array.device, array.bytes, cudaMemcpyDeviceToHost, nullptr));
     to += array.bytes;
   }
-  GROVE_CUDA(cudaStreamSynchronize(nullptr));
+  wait();
   const std::byte* from = memory_ + pieces * piece;
   for (const Download& array : arrays) {
     if (array.bytes > 0) std::memcpy(array.host, from, array.bytes);
     from += array.bytes;
   }
+}
+
+void Staging::wait() {
+  downloaded_.record(nullptr);
+  GROVE_CUDA(cudaStreamSynchronize(nullptr));
+}
+
+void* Staging::take_arrival() {
+  if (arrivals_.empty()) throw std::logic_error("GPU: too many values on their way to the host");
+  void* const memory = arrivals_.back();
+  arrivals_.pop_back();
+  return memory;
 }
 
 Staging& staging() {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/streams.cuh"
@@ -26,12 +27,22 @@ class Staging {
   void upload(void* device, const void* host, std::size_t bytes, cudaStream_t to);
   /// At most most_downloaded bytes in all. Waits for them, and for all before them in the default stream.
   void download(std::span<const Download> arrays);
+  /// Waits for all that was asked for but in the background.
+  void wait();
+  /// When the last wait, here or for a download, was over.
+  const Event& downloaded() const { return downloaded_; }
+
+  /// A piece of ArrivingBytes::most bytes for what comes down without a wait, until it is given back.
+  void* take_arrival();
+  void give_back_arrival(void* memory) { arrivals_.push_back(static_cast<std::byte*>(memory)); }
 
  private:
-  static constexpr std::size_t pieces = 64;
-  std::byte* memory_ = nullptr;        ///< pieces of uploads, then what comes down
+  static constexpr std::size_t pieces = 64, most_arrivals = 16;
+  std::byte* memory_ = nullptr;        ///< pieces of uploads, then what comes down, then arrivals
   std::array<Event, pieces> is_free_;  ///< when the last copy from each is done
   std::size_t next_ = 0;
+  Event downloaded_;
+  std::vector<std::byte*> arrivals_;  ///< free ones
 };
 
 /// That of this process, as long as it lives.

@@ -1,7 +1,7 @@
 #include "kernels/cuda/device/streams.cuh"
 
-#include "base/activity.hpp"
 #include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/host_wait.cuh"
 #include "kernels/cuda/device/urgent_work.hpp"
 
 namespace grove::cuda {
@@ -38,7 +38,7 @@ UrgentWork::UrgentWork() : before_(current) { current = urgent_stream(); }
 UrgentWork::~UrgentWork() { current = static_cast<cudaStream_t>(before_); }
 
 void UrgentWork::wait() const {
-  ++activity().host_waits;
+  const HostWait wait;
   GROVE_CUDA(cudaStreamSynchronize(urgent_stream()));
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cub/device/device_scan.cuh>
+#include <cub/block/block_scan.cuh>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -14,7 +14,7 @@
 namespace grove::cuda {
 namespace {
 
-constexpr int pair_threads = 128;
+constexpr int pair_threads = 256;
 /// Into which the targets of all ranks are divided, at least where there are so many.
 constexpr std::uint32_t enough_pieces = 256;
 
@@ -81,186 +81,137 @@ __device__ void mark_opened(const OwnCells& cells, std::int32_t cell, std::uint3
   }
 }
 
-/// One thread per own cell and piece, and one more. counts: by own leaf and piece the targets that may open
-/// the root, and one more, 0. opened: by slot, `words` each.
-__global__ void __launch_bounds__(pair_threads)
-    count_receivers(const LetReceivers from, std::uint32_t leaves, std::uint32_t* counts, std::uint32_t words,
-                    std::uint32_t* opened) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * pair_threads + threadIdx.x;
-  const std::uint32_t pieces = from.to.piece_count;
-  const std::uint64_t of_leaves = std::uint64_t{leaves} * pieces;
-  if (i == 0) counts[of_leaves] = 0;
-  if (i >= static_cast<std::uint64_t>(from.cells.count) * pieces) return;
-  const auto piece = static_cast<std::uint32_t>(i % pieces);
-  const std::int32_t cell = from.cells.cells[i / pieces];
-  const bool is_leaf = i < of_leaves;
-  std::uint32_t found = 0;
-  const NodeCore core = is_leaf ? drifted(from.cells.core[cell], from.drift_of(static_cast<int>(i / pieces)))
-                                : grown(from.cells.core[cell], from.room_of_cells);
-  const Ball ball = is_leaf ? ball_of_leaf(from, cell, static_cast<int>(i / pieces))
-                            : from.cells.balls[cell].grown(from.room_of_cells);
-  descend(from, cell, core, ball, !is_leaf, piece, [&](std::uint32_t) {
-    ++found;
-    return is_leaf;  // who opens a cell above does not matter
-  });
-  if (is_leaf) counts[i] = found;
-  if (found > 0)
-    mark_opened(from.cells, cell,
-                opened + std::size_t{words} * static_cast<std::uint32_t>(from.to.pieces[piece].slot));
-}
-
-__global__ void __launch_bounds__(pair_threads)
-    list_receivers(const LetReceivers from, std::uint32_t number, const std::uint32_t* before,
-                   std::uint32_t* receivers) {
-  const std::uint32_t i = blockIdx.x * pair_threads + threadIdx.x;
-  if (i >= number || before[i + 1] == before[i]) return;
-  std::uint32_t next = before[i];
-  const std::uint32_t leaf = i / from.to.piece_count;
-  const std::int32_t cell = from.cells.cells[leaf];
-  const NodeCore core = drifted(from.cells.core[cell], from.drift_of(static_cast<int>(leaf)));
-  const Ball ball = ball_of_leaf(from, cell, static_cast<int>(leaf));
-  descend(from, cell, core, ball, false, i % from.to.piece_count, [&](std::uint32_t receiver) {
-    receivers[next++] = receiver;
-    return true;
-  });
-}
-
-struct Numbers {
-  std::uint64_t nodes;  ///< of the trees of the pairs
-  std::uint32_t pairs;
-};
-struct AddNumbers {
-  __device__ Numbers operator()(const Numbers& a, const Numbers& b) const {
-    return {a.nodes + b.nodes, a.pairs + b.pairs};
-  }
-};
-
-/// Calls visit(slot, begin, end) for each rank that has some of the receivers of an own leaf.
-template <class Visitor>
-__device__ void for_each_slot(const LetTargets::View& to, std::int32_t leaf, const std::uint32_t* before,
-                              Visitor&& visit) {
-  const std::uint32_t* const of_leaf = before + static_cast<std::uint32_t>(leaf) * to.piece_count;
-  for (std::int32_t slot = 0; slot < to.slots; ++slot) {
-    const std::uint32_t begin = of_leaf[to.first_piece[slot]], end = of_leaf[to.first_piece[slot + 1]];
-    if (begin < end) visit(slot, begin, end);
-  }
-}
-
 __device__ std::uint64_t marks_of(const LeafPlaces& leaf) {
   return (static_cast<std::uint64_t>(leaf.nodes) + 31) / 32 * 32;
 }
 
-/// One thread per own leaf, and one more.
-__global__ void __launch_bounds__(pair_threads)
-    count_pairs(const LetTargets::View to, const LeafPlaces* places, std::int32_t leaves,
-                const std::uint32_t* before, Numbers* numbers) {
-  const auto leaf = static_cast<std::int32_t>(blockIdx.x * pair_threads + threadIdx.x);
-  if (leaf > leaves) return;
-  Numbers found{0, 0};
-  if (leaf < leaves)
-    for_each_slot(to, leaf, before, [&](std::int32_t, std::uint32_t, std::uint32_t) {
-      ++found.pairs;
-      found.nodes += marks_of(places[leaf]);
-    });
-  numbers[leaf] = found;
-}
+/// The lists that a search fills.
+struct FoundPairs {
+  std::uint32_t* receivers;
+  LetPair* pairs;
+  LetNumbers* found;  ///< one, 0 before
+  LetNumbers room;
 
-__global__ void __launch_bounds__(pair_threads)
-    list_pairs(const LetTargets::View to, const LeafPlaces* places, std::int32_t leaves,
-               const std::uint32_t* before, const Numbers* numbers_before, LetPair* pairs) {
-  const auto leaf = static_cast<std::int32_t>(blockIdx.x * pair_threads + threadIdx.x);
-  if (leaf >= leaves) return;
-  Numbers next = numbers_before[leaf];
-  for_each_slot(to, leaf, before, [&](std::int32_t slot, std::uint32_t begin, std::uint32_t end) {
-    pairs[next.pairs++] = {leaf, slot, begin, end, next.nodes};
-    next.nodes += marks_of(places[leaf]);
-  });
-}
-
-/// The sums of all that stands before each element; the last one is the sum of all but the last.
-template <class T, class Sum>
-DeviceArray<T> scanned(const DeviceArray<T>& values, const Sum& sum) {
-  DeviceArray<T> before(values.size());
-  std::size_t bytes = 0;
-  const auto scan = [&](void* scratch) {
-    GROVE_CUDA(cub::DeviceScan::ExclusiveScan(scratch, bytes, values.data(), before.data(), sum, T{},
-                                              static_cast<int>(values.size()), stream()));
-  };
-  scan(nullptr);
-  const DeviceArray<std::byte> scratch(bytes);
-  scan(scratch.data());
-  launched("Grove::cuda::sum_before", 0, kernels_of_pass);
-  return before;
-}
-
-template <class T>
-T last_of(const DeviceArray<T>& values) {
-  T last{};
-  device_download(&last, values.data() + values.size() - 1, sizeof(last));
-  return last;
-}
-
-struct Plus {
-  __device__ std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return a + b; }
+  /// Takes room for all receivers of a leaf; returns where it begins.
+  __device__ std::uint32_t take_receivers(std::uint32_t count) const {
+    return atomicAdd(&found->receivers, count);
+  }
+  __device__ void add(LetPair pair, const LeafPlaces& tree) const {
+    static_assert(sizeof(found->nodes) == sizeof(unsigned long long));
+    pair.node = atomicAdd(reinterpret_cast<unsigned long long*>(&found->nodes),
+                          static_cast<unsigned long long>(marks_of(tree)));
+    const std::uint32_t number = atomicAdd(&found->pairs, 1U);
+    if (number < room.pairs) pairs[number] = pair;
+  }
 };
+
+/// One block per own cell, leaves first: lists the targets that may open the root of a leaf, and marks the
+/// cells that some may open. opened: by slot, `words` each. before: shared, one per piece and one more.
+__global__ void __launch_bounds__(pair_threads)
+    find_pairs(const LetReceivers from, const LeafPlaces* places, std::uint32_t leaves, const FoundPairs to,
+               std::uint32_t words, std::uint32_t* opened) {
+  using Scan = cub::BlockScan<std::uint32_t, pair_threads>;
+  extern __shared__ std::uint32_t before[];
+  __shared__ typename Scan::TempStorage storage;
+  __shared__ std::uint32_t begin;
+  const LetTargets::View& targets = from.to;
+  const std::int32_t cell = from.cells.cells[blockIdx.x];
+  const auto leaf = static_cast<std::int32_t>(blockIdx.x);
+  const bool is_leaf = blockIdx.x < leaves;
+  const NodeCore core = is_leaf ? drifted(from.cells.core[cell], from.drift_of(leaf))
+                                : grown(from.cells.core[cell], from.room_of_cells);
+  const Ball ball =
+      is_leaf ? ball_of_leaf(from, cell, leaf) : from.cells.balls[cell].grown(from.room_of_cells);
+  std::uint32_t all = 0;
+  for (std::uint32_t first = 0; first < targets.piece_count; first += pair_threads) {
+    const std::uint32_t piece = first + threadIdx.x;
+    std::uint32_t found = 0;
+    if (piece < targets.piece_count) {
+      descend(from, cell, core, ball, !is_leaf, piece, [&](std::uint32_t) {
+        ++found;
+        return is_leaf;  // who opens a cell above does not matter
+      });
+      if (found > 0)
+        mark_opened(from.cells, cell,
+                    opened + std::size_t{words} * static_cast<std::uint32_t>(targets.pieces[piece].slot));
+    }
+    if (!is_leaf) continue;
+    std::uint32_t place = 0, sum = 0;
+    __syncthreads();  // of the round before
+    Scan(storage).ExclusiveSum(found, place, sum);
+    if (piece < targets.piece_count) before[piece] = all + place;
+    all += sum;
+  }
+  if (!is_leaf || all == 0) return;
+  if (threadIdx.x == 0) {
+    before[targets.piece_count] = all;
+    begin = to.take_receivers(all);
+  }
+  __syncthreads();
+  for (std::int32_t slot = static_cast<std::int32_t>(threadIdx.x); slot < targets.slots;
+       slot += pair_threads) {
+    const std::uint32_t first = before[targets.first_piece[slot]],
+                        end = before[targets.first_piece[slot + 1]];
+    if (first < end) to.add({leaf, slot, begin + first, begin + end, 0}, places[leaf]);
+  }
+  if (begin + all > to.room.receivers) return;
+  for (std::uint32_t piece = threadIdx.x; piece < targets.piece_count; piece += pair_threads) {
+    if (before[piece] == before[piece + 1]) continue;
+    std::uint32_t next = begin + before[piece];
+    descend(from, cell, core, ball, false, piece, [&](std::uint32_t receiver) {
+      to.receivers[next++] = receiver;
+      return true;
+    });
+  }
+}
 
 }  // namespace
 
-LetTargets::LetTargets(DeviceArray<LeafTargets> targets, std::span<const Range> ranks, const WalkUnits& units,
-                       const Vec3d& reference)
-    : targets_(std::move(targets)), frames_(targets_.size()) {
-  const auto all = static_cast<std::uint32_t>(targets_.size());
-  piece_size_ = std::bit_ceil(std::max(1U, (all + enough_pieces - 1) / enough_pieces));
+TargetPieces::TargetPieces(std::vector<Range> ranks) : ranks_(std::move(ranks)) {
+  std::uint32_t all = 0;
+  for (const Range& rank : ranks_) all += rank.count;
+  size_ = std::bit_ceil(std::max(1U, (all + enough_pieces - 1) / enough_pieces));
   std::vector<TargetPiece> pieces;
   std::vector<std::uint32_t> first_piece{0};
-  for (std::size_t slot = 0; slot < ranks.size(); ++slot) {
-    const std::uint32_t end = ranks[slot].begin + ranks[slot].count;
-    for (std::uint32_t begin = ranks[slot].begin; begin < end; begin += piece_size_)
-      pieces.push_back({static_cast<std::int32_t>(slot), begin, std::min(piece_size_, end - begin)});
+  for (std::size_t slot = 0; slot < ranks_.size(); ++slot) {
+    const std::uint32_t end = ranks_[slot].begin + ranks_[slot].count;
+    for (std::uint32_t begin = ranks_[slot].begin; begin < end; begin += size_)
+      pieces.push_back({static_cast<std::int32_t>(slot), begin, std::min(size_, end - begin)});
     first_piece.push_back(static_cast<std::uint32_t>(pieces.size()));
   }
   pieces_ = DeviceArray<TargetPiece>{std::span<const TargetPiece>(pieces)};
   first_piece_ = DeviceArray<std::uint32_t>{std::span<const std::uint32_t>(first_piece)};
-  wanted_ = DeviceArray<Wanted>(pieces.size() * 2 * piece_size_);
-  if (pieces.empty()) return;
-  build_piece<<<static_cast<unsigned>(pieces.size()), pair_threads, 0, stream()>>>(
-      view(), reference, units.length, frames_.data(), wanted_.data());
+}
+
+LetTargets::LetTargets(DeviceArray<LeafTargets> targets, const TargetPieces& pieces, const WalkUnits& units,
+                       const Vec3d& reference)
+    : pieces_(pieces),
+      targets_(std::move(targets)),
+      frames_(targets_.size()),
+      wanted_(std::size_t{pieces.count()} * 2 * pieces.size()) {
+  if (pieces.count() == 0) return;
+  build_piece<<<pieces.count(), pair_threads, 0, stream()>>>(view(), reference, units.length, frames_.data(),
+                                                             wanted_.data());
   launched("Grove::cuda::build_piece");
 }
 
-LetPairs find_let_pairs(const LeafTrees& trees, const LetReceivers& from) {
-  const std::uint64_t pieces = from.to.piece_count;
-  if (trees.count * pieces >= (1u << 31))
-    throw std::length_error("too many leaves on one rank: larger leaves, or more ranks, are needed");
-  const auto number = static_cast<std::uint32_t>(trees.count * pieces);
-  LetPairs result;
-  const DeviceArray<std::uint32_t> counts(std::size_t{number} + 1);
+LetPairs find_let_pairs(const LeafTrees& trees, const LetReceivers& from, const LetNumbers& room) {
+  constexpr std::uint32_t most_pieces = 12000;  // in the shared memory of a block
+  if (from.to.piece_count > most_pieces)
+    throw std::length_error("too many ranks in reach of one: larger leaves, or fewer ranks, are needed");
+  LetPairs result{.found = DeviceArray<LetNumbers>(1),
+                  .receivers = DeviceArray<std::uint32_t>(room.receivers),
+                  .pairs = DeviceArray<LetPair>(room.pairs)};
   result.words = (from.cells.count_of_numbers + 31) / 32;
   result.opened = DeviceArray<std::uint32_t>(result.words * static_cast<std::size_t>(from.to.slots));
   result.opened.clear();
-  const std::uint64_t descents = static_cast<std::uint64_t>(from.cells.count) * pieces;
-  count_receivers<<<blocks_for(descents, pair_threads), pair_threads, 0, stream()>>>(
-      from, trees.count, counts.data(), static_cast<std::uint32_t>(result.words), result.opened.data());
-  launched("Grove::cuda::count_receivers");
-  const DeviceArray<std::uint32_t> before = scanned(counts, Plus{});
-  result.receivers = DeviceArray<std::uint32_t>(last_of(before));
-  if (result.receivers.size() == 0) return result;
-  list_receivers<<<blocks_for(number, pair_threads), pair_threads, 0, stream()>>>(from, number, before.data(),
-                                                                                  result.receivers.data());
-  launched("Grove::cuda::list_receivers");
-
-  const auto leaves = static_cast<std::int32_t>(trees.count);
-  const DeviceArray<Numbers> numbers(trees.count + 1);
-  count_pairs<<<blocks_for(numbers.size(), pair_threads), pair_threads, 0, stream()>>>(
-      from.to, trees.leaves, leaves, before.data(), numbers.data());
-  launched("Grove::cuda::count_pairs");
-  const DeviceArray<Numbers> numbers_before = scanned(numbers, AddNumbers{});
-  const Numbers all = last_of(numbers_before);
-  result.pairs = DeviceArray<LetPair>(all.pairs);
-  result.nodes = all.nodes;
-  list_pairs<<<blocks_for(trees.count, pair_threads), pair_threads, 0, stream()>>>(
-      from.to, trees.leaves, leaves, before.data(), numbers_before.data(), result.pairs.data());
-  launched("Grove::cuda::list_pairs");
+  result.found.clear();
+  find_pairs<<<static_cast<unsigned>(from.cells.count), pair_threads,
+               (std::size_t{from.to.piece_count} + 1) * sizeof(std::uint32_t), stream()>>>(
+      from, trees.leaves, trees.count,
+      {result.receivers.data(), result.pairs.data(), result.found.data(), room},
+      static_cast<std::uint32_t>(result.words), result.opened.data());
+  launched("Grove::cuda::find_pairs");
   return result;
 }
 

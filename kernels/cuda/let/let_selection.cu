@@ -31,9 +31,18 @@ __device__ Wanted united_of_warp(Wanted wanted) {
   return wanted;
 }
 
+/// By all lanes of a warp: the core that one of them has.
+__device__ NodeCore core_of_lane(NodeCore core, std::int32_t lane) {
+  for (int axis = 0; axis < 3; ++axis) core.centre[axis] = __shfl_sync(~0u, core.centre[axis], lane);
+  core.reach2 = __shfl_sync(~0u, core.reach2, lane);
+  core.power = __shfl_sync(~0u, core.power, lane);
+  return core;
+}
+
 /// The receivers of a pair, for a block that asks them about nodes of the tree. A leaf far out may reach
 /// around all leaves of another rank: then each node asks clusters of them first, and those alone that may
-/// open it receiver by receiver. Receivers are listed as their leaves lie in space, so clusters are compact.
+/// open it receiver by receiver, a lane each. Receivers are listed as their leaves lie in space, so clusters
+/// are compact.
 class PairReceivers {
  public:
   static constexpr std::uint32_t most_clusters = 128;
@@ -63,20 +72,21 @@ class PairReceivers {
     }
   }
 
-  __device__ NodeCore with_room(const NodeCore& core) const { return drifted(core, drift_); }
-  /// By all lanes of a warp: whether one of the receivers may open a node, or an image of it. core: with
-  /// room.
-  __device__ bool open(const NodeCore& core) const {
+  /// By all lanes of a warp, a node each: whether one of the receivers may open it, or an image of it.
+  __device__ bool open(NodeCore core, bool is_asked) const {
+    core = drifted(core, drift_);
     const Vec3d centre = origin_ + core.centre.as<double>() * to_.unit_length;
-    for (std::uint32_t first = 0; first * size() < count_; first += 32) {
-      const std::uint32_t own = first + threadIdx.x % 32;
-      const bool may = own * size() < count_ &&
-                       clusters_[own].may_open(centre, core, ball_, false, to_.unit_length, to_.images);
-      for (std::uint32_t asked = __ballot_sync(~0u, may); asked != 0; asked &= asked - 1)
-        if (opens_one(first + static_cast<std::uint32_t>(__ffs(static_cast<int>(asked))) - 1, core))
-          return true;
+    bool opens = false;
+    for (std::uint32_t c = 0; c * size() < count_; ++c) {
+      const bool may = is_asked && !opens &&
+                       clusters_[c].may_open(centre, core, ball_, false, to_.unit_length, to_.images);
+      for (std::uint32_t asked = __ballot_sync(~0u, may); asked != 0; asked &= asked - 1) {
+        const int lane = __ffs(static_cast<int>(asked)) - 1;
+        const bool is_opened = opens_one(c, core_of_lane(core, lane));
+        if (static_cast<int>(threadIdx.x % 32) == lane) opens = is_opened;
+      }
     }
-    return false;
+    return opens;
   }
 
  private:
@@ -124,150 +134,123 @@ __device__ Family family_of(const LeafTrees& trees, std::uint64_t node, const No
 
 __device__ void set_bit(std::uint32_t* bits, std::int32_t n) { atomicOr(&bits[n / 32], 1u << (n % 32)); }
 
-/// By all lanes of a warp: the core that one of them has.
-__device__ NodeCore core_of_lane(NodeCore core, std::int32_t lane) {
-  for (int axis = 0; axis < 3; ++axis) core.centre[axis] = __shfl_sync(~0u, core.centre[axis], lane);
-  core.reach2 = __shfl_sync(~0u, core.reach2, lane);
-  core.power = __shfl_sync(~0u, core.power, lane);
-  return core;
-}
-
-/// By one thread: marks a node as opened and its children, which are returned, as selected. particles: of a
-/// bucket.
-__device__ Family open_node(const LeafTrees& trees, const LetMarks& marks, const LetPair& pair,
-                            std::uint64_t node, std::int32_t n, std::int32_t& particles) {
-  set_bit(marks.opened + pair.node / 32, n);
+/// By one thread: marks the children of a node that is opened, which are returned, as selected. particles: of
+/// a bucket.
+__device__ Family open_node(const LeafTrees& trees, std::uint32_t* selected, std::uint64_t node,
+                            std::int32_t& particles) {
   const NodeLinks links = trees.links[node];
   if (links.child < 0) {
     particles = links.count;
     return {0, 0};
   }
   const Family family = family_of(trees, node, links);
-  for (std::int32_t k = 0; k < family.count; ++k) set_bit(marks.selected + pair.node / 32, family.first + k);
+  for (std::int32_t k = 0; k < family.count; ++k) set_bit(selected, family.first + k);
   return family;
 }
 
-/// Nodes of a level of a tree that no block holds which are left to mark_below().
-constexpr std::int32_t enough_nodes = 256;
-/// In the list of a tree's nodes.
-struct NodeRange {
-  std::int32_t begin, end;
+constexpr int ask_threads = 256, mark_threads = 512;
+
+/// The pairs that were found.
+struct PairList {
+  const LetPair* pairs;
+  const std::uint32_t* receivers;
+  const LetNumbers* found;
+  LetNumbers room;
+
+  __device__ bool has(std::uint32_t pair) const { return pair < found->pairs && room.has_room_for(*found); }
 };
 
-constexpr int mark_threads = 512, below_threads = 128;
-
-/// One block per pair: descends the tree level by level. A warp takes up to 32 nodes at once, which its lanes
-/// fetch together, and asks for one after the other. marks: cleared. rest: what is left of large trees.
-__global__ void __launch_bounds__(mark_threads)
-    mark(const LeafTrees trees, const LetReceivers to, const std::uint32_t* list, const LetPair* pairs,
-         SelectedTree* selected, NodeRange* rest, const LetMarks marks) {
-  constexpr int warps = mark_threads / 32;
+/// Asks for all nodes of the pairs' trees at once, whether anything above them is opened or not: descents
+/// wait for memory on each level. A lane per node; blocks along y share a pair. opened (out): a word per
+/// warp.
+__global__ void __launch_bounds__(ask_threads)
+    ask(const LeafTrees trees, const LetReceivers to, const PairList list, std::uint32_t* opened) {
   __shared__ Wanted clusters[PairReceivers::most_clusters];
+  if (!list.has(blockIdx.x)) return;
+  const LetPair pair = list.pairs[blockIdx.x];
+  const LeafPlaces leaf = trees.leaves[pair.leaf];
+  const auto begin = static_cast<std::int32_t>(blockIdx.y * ask_threads);
+  if (begin >= leaf.nodes) return;
+  const PairReceivers receivers(trees, to, list.receivers, pair, clusters);
+  __syncthreads();
+  for (std::int32_t first = begin; first < leaf.nodes;
+       first += static_cast<std::int32_t>(gridDim.y * ask_threads)) {
+    const std::int32_t n = first + static_cast<std::int32_t>(threadIdx.x);
+    const bool is_node = n < leaf.nodes;
+    const std::uint64_t node = leaf.node + static_cast<std::uint64_t>(is_node ? n : 0);
+    const std::uint32_t bits = __ballot_sync(~0u, receivers.open(trees.core[node], is_node));
+    if (threadIdx.x % 32 == 0 && is_node) opened[(pair.node + static_cast<std::uint64_t>(n)) / 32] = bits;
+  }
+}
+
+/// One block per pair: descends the tree level by level through nodes that are opened. marks: `opened` as
+/// asked for, and then without nodes to which nothing leads; `selected` cleared.
+__global__ void __launch_bounds__(mark_threads)
+    mark(const LeafTrees trees, const PairList list, SelectedTree* selected, const LetMarks marks) {
   __shared__ std::int32_t memory[most_in_block];
   __shared__ std::int32_t nodes, particles;
-  const LetPair pair = pairs[blockIdx.x];
+  if (!list.has(blockIdx.x)) return;
+  const LetPair pair = list.pairs[blockIdx.x];
   const LeafPlaces leaf = trees.leaves[pair.leaf];
-  const PairReceivers receivers(trees, to, list, pair, clusters);
-  const bool is_large = leaf.nodes > most_in_block;
-  std::int32_t* const queue = is_large ? marks.number + pair.node : memory;
-  const auto lane = static_cast<std::int32_t>(threadIdx.x % 32),
-             warp = static_cast<std::int32_t>(threadIdx.x / 32);
+  std::int32_t* const queue = leaf.nodes > most_in_block ? marks.number + pair.node : memory;
+  std::uint32_t *const of_opened = marks.opened + pair.node / 32, *const of_selected =
+                                                                      marks.selected + pair.node / 32;
   if (threadIdx.x == 0) {
     queue[0] = 0;
-    set_bit(marks.selected + pair.node / 32, 0);
+    set_bit(of_selected, 0);
     nodes = 1;
     particles = 0;
   }
   __syncthreads();
-  NodeRange level{0, 1};
-  while (level.begin < level.end && !(is_large && level.end - level.begin >= enough_nodes)) {
-    for (std::int32_t first = level.begin + warp; first < level.end; first += 32 * warps) {
-      const std::int32_t i = first + lane * warps;
-      const std::int32_t n = i < level.end ? queue[i] : 0;
-      const std::uint64_t node = leaf.node + static_cast<std::uint64_t>(n);
-      const NodeCore core = receivers.with_room(trees.core[node]);
-      const std::int32_t asked = __popc(__ballot_sync(~0u, i < level.end));
-      bool opens = false;
-      for (std::int32_t k = 0; k < asked; ++k) {
-        const bool is_opened = receivers.open(core_of_lane(core, k));
-        if (lane == k) opens = is_opened;
-      }
-      if (!opens) continue;
+  for (std::int32_t begin = 0, end = 1; begin < end;) {
+    for (std::int32_t i = begin + static_cast<std::int32_t>(threadIdx.x); i < end; i += mark_threads) {
+      const std::int32_t n = queue[i];
+      if ((of_opened[n / 32] >> (n % 32) & 1) == 0) continue;
       std::int32_t found = 0;
-      const Family family = open_node(trees, marks, pair, node, n, found);
+      const Family family = open_node(trees, of_selected, leaf.node + static_cast<std::uint64_t>(n), found);
       if (found > 0) atomicAdd(&particles, found);
+      if (family.count == 0) continue;
       const std::int32_t place = atomicAdd(&nodes, family.count);
       for (std::int32_t k = 0; k < family.count; ++k) queue[place + k] = family.first + k;
     }
     __syncthreads();
-    level = {level.end, nodes};
+    begin = end;
+    end = nodes;
     __syncthreads();
   }
-  if (threadIdx.x != 0) return;
-  selected[blockIdx.x] = {pair.leaf, pair.slot, nodes, particles};
-  rest[blockIdx.x] = level;
-}
-
-/// Goes on below the nodes that are left of large trees: a warp per node, depth first. Blocks along y share a
-/// pair.
-__global__ void __launch_bounds__(below_threads)
-    mark_below(const LeafTrees trees, const LetReceivers to, const std::uint32_t* list, const LetPair* pairs,
-               const NodeRange* rest, SelectedTree* selected, const LetMarks marks) {
-  constexpr int warps = below_threads / 32;
-  // A node of an octree has 16 children at most, and cells are halved 32 times, coincident particles divided
-  // by eight 11 times more.
-  constexpr std::int32_t most_waiting = 43 * 15 + 1;
-  __shared__ std::int32_t stacks[warps][most_waiting];
-  __shared__ Wanted clusters[PairReceivers::most_clusters];
-  const LetPair pair = pairs[blockIdx.x];
-  const PairReceivers receivers(trees, to, list, pair, clusters);
-  __syncthreads();
-  const std::uint64_t first_node = trees.leaves[pair.leaf].node;
-  const auto warp = static_cast<std::int32_t>(threadIdx.x / 32);
-  const bool is_leader = threadIdx.x % 32 == 0;
-  std::int32_t* const stack = stacks[warp];
-  std::int32_t nodes = 0, particles = 0;
-  for (std::int32_t i = rest[blockIdx.x].begin + static_cast<std::int32_t>(blockIdx.y) * warps + warp;
-       i < rest[blockIdx.x].end; i += static_cast<std::int32_t>(gridDim.y) * warps) {
-    if (is_leader) stack[0] = marks.number[pair.node + static_cast<std::uint64_t>(i)];
-    for (std::int32_t size = 1; size > 0;) {
-      __syncwarp();
-      const std::int32_t n = stack[--size];
-      const std::uint64_t node = first_node + static_cast<std::uint64_t>(n);
-      if (!receivers.open(receivers.with_room(trees.core[node]))) continue;
-      Family family{0, 0};
-      std::int32_t found = 0;
-      if (is_leader) family = open_node(trees, marks, pair, node, n, found);
-      family.count = __shfl_sync(~0u, family.count, 0);
-      if (is_leader) {
-        nodes += family.count;
-        particles += found;
-        if (size + family.count > most_waiting) __trap();
-        for (std::int32_t k = 0; k < family.count; ++k) stack[size + k] = family.first + k;
-      }
-      size += family.count;
-    }
-    __syncwarp();
-  }
-  if (!is_leader || nodes + particles == 0) return;
-  atomicAdd(&selected[blockIdx.x].nodes, nodes);
-  atomicAdd(&selected[blockIdx.x].particles, particles);
+  for (auto word = static_cast<std::int32_t>(threadIdx.x); word < (leaf.nodes + 31) / 32;
+       word += mark_threads)
+    of_opened[word] &= __ldcg(of_selected + word);
+  if (threadIdx.x == 0) selected[blockIdx.x] = {pair.leaf, pair.slot, nodes, particles};
 }
 
 }  // namespace
 
-LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers)
+LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers,
+                           LetNumbers& room)
     : largest_tree_(largest_tree) {
   if (trees.count == 0 || receivers.to.piece_count == 0) return;
-  const LetPairs found = find_let_pairs(trees, receivers);
-  const DeviceArray<SelectedTree> selected = mark_all(trees, found, receivers);
-  opened_.words = found.words;
-  opened_.bits.resize(found.opened.size());
-  pairs_.resize(found.pairs.size());
-  std::vector<SelectedTree> by_pair(pairs_.size());
-  const Download all[] = {found.opened.download_to(opened_.bits), found.pairs.download_to(pairs_),
-                          selected.download_to(by_pair)};
-  device_download(all);
+  LetNumbers found;
+  std::vector<SelectedTree> by_pair;
+  const auto search = [&] {
+    const LetPairs pairs = find_let_pairs(trees, receivers, room);
+    const DeviceArray<SelectedTree> selected = mark_all(trees, pairs, receivers, room);
+    opened_.words = pairs.words;
+    opened_.bits.resize(pairs.opened.size());
+    pairs_.resize(room.pairs);
+    by_pair.resize(room.pairs);
+    const Download all[] = {pairs.found.download_to(std::span(&found, 1)),
+                            pairs.opened.download_to(opened_.bits), pairs.pairs.download_to(pairs_),
+                            selected.download_to(by_pair)};
+    device_download(all);
+  };
+  search();
+  if (!room.has_room_for(found)) {
+    room = found.more();
+    search();
+  }
+  pairs_.resize(found.pairs);
+  by_pair.resize(found.pairs);
   pair_of_.resize(by_pair.size());
   std::iota(pair_of_.begin(), pair_of_.end(), 0u);
   std::sort(pair_of_.begin(), pair_of_.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -278,24 +261,20 @@ LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, co
 
 /// Marks what is selected of each pair. Returns how much that is (device).
 DeviceArray<SelectedTree> LetSelection::mark_all(const LeafTrees& trees, const LetPairs& found,
-                                                 const LetReceivers& receivers) {
-  const auto pairs = static_cast<unsigned>(found.pairs.size());
+                                                 const LetReceivers& receivers, const LetNumbers& room) {
+  const unsigned pairs = room.pairs;
   DeviceArray<SelectedTree> selected(pairs);
   if (pairs == 0) return selected;
-  selected_bits_ = DeviceArray<std::uint32_t>(found.nodes / 32);
-  opened_bits_ = DeviceArray<std::uint32_t>(found.nodes / 32);
-  const bool has_large = largest_tree_ > most_in_block;
-  if (has_large) number_ = DeviceArray<std::int32_t>(found.nodes);
-  const DeviceArray<NodeRange> rest(pairs);
+  selected_bits_ = DeviceArray<std::uint32_t>(room.nodes / 32);
+  opened_bits_ = DeviceArray<std::uint32_t>(room.nodes / 32);
+  if (largest_tree_ > most_in_block) number_ = DeviceArray<std::int32_t>(room.nodes);
   selected_bits_.clear();
-  opened_bits_.clear();
-  const std::uint32_t* const list = found.receivers.data();
-  mark<<<pairs, mark_threads, 0, stream()>>>(trees, receivers, list, found.pairs.data(), selected.data(),
-                                             rest.data(), marks());
-  if (has_large)
-    mark_below<<<dim3(pairs, std::max(1u, enough_blocks / pairs)), below_threads, 0, stream()>>>(
-        trees, receivers, list, found.pairs.data(), rest.data(), selected.data(), marks());
-  launched("Grove::cuda::mark", 0, has_large ? 2 : 1);
+  const PairList list{found.pairs.data(), found.receivers.data(), found.found.data(), room};
+  const unsigned most = blocks_for(static_cast<std::uint64_t>(largest_tree_), ask_threads);
+  ask<<<dim3(pairs, std::min(most, std::max(1u, enough_blocks / pairs))), ask_threads, 0, stream()>>>(
+      trees, receivers, list, opened_bits_.data());
+  mark<<<pairs, mark_threads, 0, stream()>>>(trees, list, selected.data(), marks());
+  launched("Grove::cuda::mark", 0, 2);
   return selected;
 }
 

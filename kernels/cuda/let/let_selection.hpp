@@ -21,16 +21,36 @@ struct TargetPiece {
   std::uint32_t begin, count;  ///< its targets
 };
 
+/// How the targets of the ranks in reach are divided, in device memory.
+class TargetPieces {
+ public:
+  /// Targets of a rank.
+  struct Range {
+    std::uint32_t begin, count;
+    friend bool operator==(const Range&, const Range&) = default;
+  };
+  /// ranks: by slot.
+  explicit TargetPieces(std::vector<Range> ranks);
+
+  const std::vector<Range>& ranks() const { return ranks_; }
+  const TargetPiece* pieces() const { return pieces_.data(); }
+  const std::uint32_t* first_piece() const { return first_piece_.data(); }  ///< of each slot, and the end
+  std::uint32_t count() const { return static_cast<std::uint32_t>(pieces_.size()); }
+  std::uint32_t size() const { return size_; }
+
+ private:
+  std::vector<Range> ranks_;
+  std::uint32_t size_ = 1;  ///< of a piece
+  DeviceArray<TargetPiece> pieces_;
+  DeviceArray<std::uint32_t> first_piece_;
+};
+
 /// The targets of the ranks in reach, in device memory: what ReceiverSearch is on the host. In pieces, so
 /// that many threads share a search.
 class LetTargets {
  public:
-  /// Those of a rank.
-  struct Range {
-    std::uint32_t begin, count;
-  };
-  /// targets (device): of all. ranks: by slot. reference: of all frames. Cost: O(targets).
-  LetTargets(DeviceArray<LeafTargets> targets, std::span<const Range> ranks, const WalkUnits& units,
+  /// targets (device): of all. pieces: must outlive this. reference: of all frames. Cost: O(targets).
+  LetTargets(DeviceArray<LeafTargets> targets, const TargetPieces& pieces, const WalkUnits& units,
              const Vec3d& reference);
 
   struct View {
@@ -43,18 +63,16 @@ class LetTargets {
     std::int32_t slots;
   };
   View view() const {
-    return {targets_.data(), frames_.data(),
-            pieces_.data(),  first_piece_.data(),
-            wanted_.data(),  static_cast<std::uint32_t>(pieces_.size()),
-            piece_size_,     static_cast<std::int32_t>(first_piece_.size()) - 1};
+    return {targets_.data(),  frames_.data(),
+            pieces_.pieces(), pieces_.first_piece(),
+            wanted_.data(),   pieces_.count(),
+            pieces_.size(),   static_cast<std::int32_t>(pieces_.ranks().size())};
   }
 
  private:
-  std::uint32_t piece_size_ = 1;
+  const TargetPieces& pieces_;
   DeviceArray<LeafTargets> targets_;
   DeviceArray<SourceFrame> frames_;
-  DeviceArray<TargetPiece> pieces_;
-  DeviceArray<std::uint32_t> first_piece_;
   DeviceArray<Wanted> wanted_;
 };
 
@@ -97,6 +115,20 @@ struct OpenedCells {
   }
 };
 
+/// What a search for pairs finds.
+struct LetNumbers {
+  std::uint64_t nodes = 0;  ///< of the trees of all pairs, each counted up to a multiple of 32
+  std::uint32_t pairs = 0, receivers = 0;
+
+  GROVE_HOST_DEVICE bool has_room_for(const LetNumbers& found) const {
+    return found.nodes <= nodes && found.pairs <= pairs && found.receivers <= receivers;
+  }
+  /// The next search finds as much, or so; the more there is, the less that varies.
+  LetNumbers more() const {
+    return {(nodes + nodes / 4 + 4096) / 32 * 32, pairs + pairs / 4 + 16, receivers + receivers / 4 + 4096};
+  }
+};
+
 struct LetPairs;
 
 /// By node of the trees of all pairs. Device memory.
@@ -112,14 +144,18 @@ struct LetMarks {
 /// bucket may be. The test is the walk's own with a margin, on the leaves' published bounds: a walk there,
 /// which tests smaller bounds, opens no more. Nodes keep their order.
 ///
-/// Cost: for each own cell descents of the targets (let_pairs.cuh); for each node selected a test per cluster
-/// of 32 leaves of the receiver among those that may open the root, and tests of the leaves in clusters that
-/// may open it, until one does. A tree of more than 2048 nodes is one block's down to a level of 256 nodes,
-/// below each of which one of many warps goes on.
+/// How much it finds nobody knows before: there is room for so much, and where that is too little it begins
+/// anew with more. So the host waits once as a rule.
+///
+/// Cost: for each own cell descents of the targets (let_pairs.cuh); for each node of a tree that is not sent
+/// as a root alone a test per cluster of 32 leaves of the receiver among those that may open the root, and
+/// tests of the leaves in clusters that may open it, until one does.
 class LetSelection {
  public:
-  /// trees: of this rank, up to date. largest_tree: nodes of the largest one.
-  LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers);
+  /// trees: of this rank, up to date. largest_tree: nodes of the largest one. room (in/out): becomes more
+  /// than is needed, if it was too little.
+  LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers,
+               LetNumbers& room);
 
   /// The selected trees, in order of slot and leaf.
   std::span<const SelectedTree> trees() const { return selected_; }
@@ -132,7 +168,7 @@ class LetSelection {
 
  private:
   DeviceArray<SelectedTree> mark_all(const LeafTrees& trees, const LetPairs& found,
-                                     const LetReceivers& receivers);
+                                     const LetReceivers& receivers, const LetNumbers& room);
   LetMarks marks() const;
 
   std::int32_t largest_tree_;

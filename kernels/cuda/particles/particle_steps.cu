@@ -31,7 +31,7 @@ struct KickBody {
   StepFields fields;
   __device__ void operator()(std::size_t i) const {
     const int rung = fields.rung[i];
-    if (rung < kick.first_active) return;
+    if (rung < kick.first_active || !fields.are_finite()) return;
     fields.velocity[i] = kicked(fields.velocity[i], fields.acceleration[i], kick.factor.of[rung]);
     if (fields.internal_energy)
       fields.internal_energy[i] =
@@ -95,6 +95,7 @@ __global__ void __launch_bounds__(threads) choose(std::size_t count, const StepR
                                                   const StepFields fields, Counter* counts) {
   __shared__ Counter own[rung_count];
   const RungSums sums{own};
+  if (!fields.are_finite()) return;
   sums.clear();
   for (std::size_t base = std::size_t{blockIdx.x} * threads; base < count;
        base += std::size_t{gridDim.x} * threads) {

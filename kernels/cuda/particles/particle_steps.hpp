@@ -29,9 +29,14 @@ struct StepFields {
   const double* energy_rate = nullptr;
   double *density = nullptr, *smoothing_length = nullptr;
   const float* velocity_divergence = nullptr;
+  /// RungWork::not_finite of the last forces; null: these are finite. Where it counts some, particles keep
+  /// their velocities and rungs, as the run ends.
+  const Count* not_finite = nullptr;
+
+  GROVE_HOST_DEVICE bool are_finite() const { return not_finite == nullptr || *not_finite == 0; }
 };
 
-/// The same as src/time/leapfrog.hpp on the host.
+/// The same as src/time/leapfrog.hpp on the host. choose_rungs() waits.
 RungCounts choose_rungs(std::size_t count, const StepRule& rule, int first_active, const StepFields& fields);
 void kick(std::size_t count, const Kick& kick, const StepFields& fields);
 void drift(std::size_t count, const Drift& drift, const StepFields& fields);

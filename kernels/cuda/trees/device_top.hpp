@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -59,6 +61,28 @@ struct OwnCells {
   const Vec3d* centre;  ///< of mass, units of the run
   const NodeCore* core;
   const Ball* balls;
+};
+
+/// A cell and the left one of its children.
+struct TopPair {
+  std::int32_t cell, left;
+};
+
+/// Cells whose sums are those of their children, by depth.
+class TopLevels {
+ public:
+  TopLevels() = default;
+  /// Of these cells the inner ones that are in. Cost: O(cells).
+  TopLevels(std::span<const TopLinks> cells, std::span<const std::uint32_t> depth,
+            const std::function<bool(std::size_t cell)>& is_in);
+  /// sums, wanted (device, in/out): by number of the cell; wanted: null: nothing. Cost: O(cells), and a wait
+  /// of a block for memory per level.
+  void combine(TopSum* sums, Wanted* wanted) const;
+
+ private:
+  DeviceArray<TopPair> pairs_;           ///< the deepest ones first
+  std::vector<std::uint32_t> begin_{0};  ///< of each level, and the end
+  DeviceArray<std::uint32_t> begin_on_device_;
 };
 
 /// The tree over the leaves of the ORB that a rank knows: what TopMoments is on the host. In each walk one
@@ -138,7 +162,8 @@ class DeviceTop {
  private:
   void lay_out(std::size_t cells, std::size_t leaves);
   void link();
-  void list_own();
+  void list_own(std::span<const std::uint32_t> depth);
+  void sum_up(const LeafNotice* notices, TopSum* sums, Wanted* wanted) const;
   void show(const TopSum* sums, const TopCell* values, const Vec3d& reference);
   void take_roots(const TopCell* values, const Vec3d& reference);
 
@@ -152,6 +177,7 @@ class DeviceTop {
   DeviceArray<std::uint32_t> leaf_cell_;
   DeviceArray<NodeLinks> links_;
   DeviceArray<std::uint32_t> beginnings_, first_beginning_;
+  TopLevels levels_;  ///< of all cells; where there are other ranks, of own ones up to covers
 
   DeviceArray<SourceFrame> frames_;
   DeviceArray<NodeCore> core_;
@@ -161,6 +187,7 @@ class DeviceTop {
   DeviceArray<FarMoments> far_;  ///< [cells], of one image
 
   // These are used if there are other ranks.
+  TopLevels above_covers_;
   DeviceArray<TopLinks> table_links_;  ///< [cells of the table]
   DeviceArray<std::int32_t> own_cells_, cover_cells_;
   DeviceArray<std::uint8_t> is_cover_;  ///< [cells of the table]
@@ -182,7 +209,8 @@ class DeviceTop {
 struct LeafPlace {
   std::uint32_t node, particle;
 };
-/// The frames of all leaves, image by image. places (device): by number of the leaf. frames (out, device):
+/// The frames of all leaves, image by image. places (device): by number of the leaf; null: frames whose nodes
+/// and particles do not matter. frames (out, device):
 /// images.count() times as many; balls (out, device): likewise, null: none.
 void make_frames(const KnownRoots& roots, const LeafPlace* places, const Vec3d& reference,
                  const WalkUnits& units, SourceFrame* frames, const Images& images = {},

@@ -114,12 +114,20 @@ struct IsActive {
 }  // namespace
 
 ActiveList active_groups(const WalkableGroups& groups, int targets_per_warp) {
-  ActiveList list;
-  if (groups.count == 0) return list;
-  const DeviceArray<ClassCounts> counts = list_groups(groups, targets_per_warp, list.numbers);
-  ClassCounts of_all;
-  counts.download(std::span(&of_all, 1));
-  std::copy(std::begin(of_all), std::end(of_all), list.of_class.begin());
+  return ActiveSearch(groups, targets_per_warp).list();
+}
+
+ActiveSearch::ActiveSearch(const WalkableGroups& groups, int targets_per_warp) {
+  if (groups.count == 0) return;
+  const DeviceArray<ClassCounts> counts = list_groups(groups, targets_per_warp, numbers_);
+  static_assert(sizeof(ClassCounts) == sizeof(OfClass));
+  of_class_.emplace(reinterpret_cast<const OfClass*>(counts.data()));
+}
+
+ActiveList ActiveSearch::list() {
+  ActiveList list{std::move(numbers_)};
+  if (!of_class_) return list;
+  list.of_class = of_class_->get();
   for (const std::uint32_t count : list.of_class) list.count += count;
   return list;
 }

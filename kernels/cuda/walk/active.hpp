@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/trees/leaf_trees.hpp"
@@ -49,6 +50,19 @@ struct WalkableGroups {
 /// last it would keep the GPU waiting. In which order groups walk changes no bit of the forces. Cost: two
 /// passes over the groups, and a wait of the host.
 ActiveList active_groups(const WalkableGroups& groups, int targets_per_warp);
+
+/// The same while the host goes on: what it waits for next brings the counts.
+class ActiveSearch {
+ public:
+  ActiveSearch(const WalkableGroups& groups, int targets_per_warp);
+  /// Once. Waits, if the host has not waited since.
+  ActiveList list();
+
+ private:
+  using OfClass = decltype(ActiveList::of_class);
+  DeviceArray<std::uint32_t> numbers_;
+  std::optional<Arriving<OfClass>> of_class_;
+};
 
 /// The same where all are active, without a wait. count: of all groups, or pairs.
 ActiveList all_groups(const WalkableGroups& groups, int targets_per_warp, std::uint32_t count);

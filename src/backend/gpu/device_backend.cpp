@@ -49,6 +49,11 @@ class DeviceBackend : public Backend {
 
   Domain decompose(const DecompositionParameters& parameters, const Domain& previous,
                    DecompositionReport& report) override {
+    {
+      const auto timer = report.timers.time("advance");  // what the GPU has left of it
+      cuda::device_synchronise();
+      phases_.forget();
+    }
     const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle());
     trees_.forget_trees();
     DecompositionParameters known = parameters;
@@ -75,12 +80,12 @@ class DeviceBackend : public Backend {
     grove::move_leaves(comm_, domain, std::move(first_leaf), timers, carry);
   }
   RungCounts choose_rungs(const StepRule& rule, int first_active) override {
-    return cuda::choose_rungs(particles_.size(), rule, first_active, step_fields(particles_));
+    return cuda::choose_rungs(particles_.size(), rule, first_active, fields_of_steps());
   }
-  void kick(const Kick& kick) override { cuda::kick(particles_.size(), kick, step_fields(particles_)); }
+  void kick(const Kick& kick) override { cuda::kick(particles_.size(), kick, fields_of_steps()); }
   double drift(const Drift& drift, const Box* periodic) override {
     cuda::drift(particles_.size(), drift, step_fields(particles_));
-    cuda::device_synchronise();  // what follows is counted apart
+    phases_.leave();
     if (!periodic) return -1;
     if (particles_.size() == 0) return -periodic->edge;
     const cuda::Extent extent = cuda::find_extent(particles_.values(fields::position), particles_.size());
@@ -131,10 +136,15 @@ class DeviceBackend : public Backend {
         parameters_(gravity),
         exchange_(comm, devices.shared, choice.payload),
         particles_(upload(particles)),
-        trees_(comm, exchange_, parameters_, particles_, records_, choice.targets_per_warp),
+        trees_(comm, exchange_, parameters_, particles_, records_, phases_, choice.targets_per_warp),
         gravity_(comm, gravity, trees_),
         gas_(comm, exchange_, gas, gravity.images, particles_, trees_.forest()),
         friends_(users_of_device(comm, devices)) {}
+  cuda::StepFields fields_of_steps() const {
+    cuda::StepFields fields = step_fields(particles_);
+    fields.not_finite = trees_.not_finite();
+    return fields;
+  }
   double bytes_per_particle() const { return bytes_per_particle(particles_.has_gas()); }
   double bytes_per_particle(bool has_gas) const {
     return device_bytes_per_particle(comm_.size(), parameters_, has_gas);
@@ -154,6 +164,7 @@ class DeviceBackend : public Backend {
   DeviceExchange exchange_;
   DeviceParticles particles_;
   cuda::DeviceRecords records_;  ///< of the particles, from decompose() to the trees
+  cuda::PhaseEnds phases_;
   DeviceGravity trees_;
   Gravity gravity_;
   DeviceGas gas_;

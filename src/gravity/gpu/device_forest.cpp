@@ -116,9 +116,9 @@ void DeviceForest::for_each_joint(const Visit& visit) {
   visit(softening_, particles(), &Room::particles);
 }
 
-/// The next walk needs as much, or so.
+/// The next walk needs as much, or so; the more there is, the less that varies.
 DeviceForest::Room DeviceForest::more_than(const Room& room) {
-  return {room.nodes + room.nodes / 8, room.particles + room.particles / 8};
+  return {room.nodes + room.nodes / 8 + 1024, room.particles + room.particles / 8 + 1024};
 }
 
 void DeviceForest::make_room(std::size_t nodes, std::size_t particles) {

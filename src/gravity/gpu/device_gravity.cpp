@@ -21,7 +21,6 @@
 #include "kernels/cuda/cuts/services/digit_counts.hpp"
 #include "kernels/cuda/direct/direct_force.hpp"
 #include "kernels/cuda/particles/fields.hpp"
-#include "kernels/cuda/particles/particle_steps.hpp"
 #include "kernels/cuda/trees/lost_separation.hpp"
 #include "kernels/cuda/walk/rope_walk.hpp"
 
@@ -105,18 +104,24 @@ void DeviceGravity::unless_at_fault(const Work& work) {
   }
 }
 
-/// Those that walk, or parts of them. Returns how many they are on this rank, and their work.
-DeviceGravity::Chosen DeviceGravity::choose_groups(const GravitySetup& setup, int first_active) {
+/// Those that walk, or parts of them. take_chosen() finds how many they are on this rank, and their work.
+void DeviceGravity::choose_groups(const GravitySetup& setup, int first_active) {
+  search_.reset();
   active_ = {};
   runs_ = {};
-  if (setup.walk.critical_separation > 0) {
+  if (setup.walk.critical_separation > 0)
     runs_ = cuda::split_groups(forest_.trees(), forest_.leaf_of_group(), forest_.groups(), forest_.buckets(),
                                setup.walk.critical_separation);
-    return {.groups = runs_.count};
-  }
-  if (first_active == 0) return {.groups = forest_.groups()};
-  active_ = cuda::active_groups(walkable_groups(), group_size);
-  return {active_.count, active_.work()};
+  else if (first_active > 0)
+    search_.emplace(walkable_groups(), group_size);
+  chosen_ = {.groups = setup.walk.critical_separation > 0 ? runs_.count : forest_.groups()};
+}
+
+void DeviceGravity::take_chosen() {
+  if (!search_) return;
+  active_ = search_->list();
+  search_.reset();
+  chosen_ = {active_.count, active_.work()};
 }
 
 /// How these walk: that depends on how many all ranks have, and on their work.
@@ -155,9 +160,8 @@ ForceOutput DeviceGravity::output() const {
 }
 
 std::array<WalkCounts, 2> DeviceGravity::try_walk(const GravitySetup& setup, const Domain& domain) {
-  Chosen chosen;
-  comm_.together([&] { chosen = choose_groups(setup, 0); });
-  chosen.groups = comm_.sum(chosen.groups);
+  comm_.together([&] { choose_groups(setup, 0); });
+  const Chosen chosen{.groups = comm_.sum(chosen_.groups)};
   const auto& [gravity, units, separation] = setup.walk;
   std::array<WalkCounts, 2> counts;
   comm_.together([&] {
@@ -227,7 +231,7 @@ std::string DeviceGravity::refit(const GravitySetup& setup, const Domain& domain
     forest_.update(particles_, domain.box, setup.walk.gravity, setup.walk.units, setup.median_acceleration,
                    plan.first_active);
     if (plan.checks) lost = fault_of_separations(setup.walk.gravity);
-    cuda::device_synchronise();
+    phases_.leave();
   });
   return lost;
 }
@@ -241,7 +245,7 @@ void DeviceGravity::begin_walk(const GravitySetup& setup, const Domain& domain, 
   if (selections != Selections::again) {
     chosen_ = {};
     has_targets_ = false;
-    unless_at_fault([&] { chosen_ = choose_groups(setup, first_active); });
+    unless_at_fault([&] { choose_groups(setup, first_active); });
     if (first_active == 0 && groups_of_all_ranks_ && setup.walk.critical_separation == 0)
       choose_targets(setup, domain, {.groups = *groups_of_all_ranks_});
   }
@@ -264,8 +268,14 @@ void DeviceGravity::begin_own_walk(const GravitySetup& setup) {
 
 void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain, Selections selections,
                             PhaseTimers& timers) {
-  chosen_.faults = fault_ ? 1 : 0;
-  const Chosen all = trees_.publish(own(setup, domain), first_active_, selections, chosen_, timers);
+  const auto say = [&] {
+    unless_at_fault([&] { take_chosen(); });
+    phases_.settle(timers);
+    chosen_.faults = fault_ ? 1 : 0;
+    return chosen_;
+  };
+  const Chosen all =
+      trees_.publish(own(setup, domain), first_active_, selections, fault_ != nullptr, say, timers);
   if (all.faults > 0) {
     own_.reset();
     urgent_.reset();
@@ -305,6 +315,7 @@ WalkCounts DeviceGravity::walk_others(const GravitySetup& setup, const Domain& d
   }
   const WalkCounts counts = own_->finish_with_others(setup.walk.gravity, setup.walk.units,
                                                      trees_.sources(own(setup, domain)), targets_, output());
+  phases_.settle(timers);
   most_shares_ = targets_.most_shares;
   shares_ += own_->shares();
   timers.add("own walk", {own_->seconds(), {}});
@@ -382,11 +393,15 @@ void DeviceGravity::add_far(const Domain&, int first_active) {
       first_active);
 }
 
-GravityStorage::Remembered DeviceGravity::remember(int first_active) {
+void DeviceGravity::remember(int first_active) {
   cuda::add_external(particles_.size(), first_active, device_external(), particles_.values(fields::rung),
                      particles_.values(fields::position), particles_.values(fields::acceleration));
-  cuda::RungWork work;
-  cuda::remember(particles_.size(), first_active, step_fields(particles_)).download(std::span(&work, 1));
+  remembered_work_ = cuda::remember(particles_.size(), first_active, step_fields(particles_));
+  remembered_.emplace(remembered_work_.data());
+}
+
+GravityStorage::Remembered DeviceGravity::remembered() const {
+  const cuda::RungWork& work = remembered_->get();
   return {work.particles, work.interactions, work.not_finite};
 }
 
@@ -406,6 +421,8 @@ void DeviceGravity::move_leaves(std::span<const std::int32_t> from, const Domain
 }
 
 void DeviceGravity::restore(State state, const Domain& domain) {
+  remembered_.reset();
+  remembered_work_ = {};
   TreeShapes& trees = state.trees.trees;
   forest_.adopt(cuda::DeviceArray<NodeLinks>{std::span<const NodeLinks>(trees.links)},
                 cuda::DeviceArray<std::uint8_t>{std::span<const std::uint8_t>(trees.levels)},

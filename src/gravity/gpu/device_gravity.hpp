@@ -12,8 +12,10 @@
 #include "gravity/gpu/device_forest.hpp"
 #include "gravity/gpu/device_tree_exchange.hpp"
 #include "gravity/gravity_storage.hpp"
+#include "kernels/cuda/device/phase_ends.hpp"
 #include "kernels/cuda/device/urgent_work.hpp"
 #include "kernels/cuda/particles/leaf_pieces.hpp"
+#include "kernels/cuda/particles/particle_steps.hpp"
 #include "kernels/cuda/trees/group_runs.hpp"
 #include "kernels/cuda/walk/active.hpp"
 #include "kernels/cuda/walk/walk.hpp"
@@ -32,12 +34,14 @@ class DeviceGravity : public GravityStorage {
   /// together through bisections where one warp walks a group and not several, group_size or twice that;
   /// default: cuda::default_targets_per_warp().
   DeviceGravity(const Communicator& comm, const DeviceExchange& exchange, const GravityParameters& parameters,
-                DeviceParticles& particles, cuda::DeviceRecords& records, std::optional<int> targets_per_warp)
+                DeviceParticles& particles, cuda::DeviceRecords& records, cuda::PhaseEnds& phases,
+                std::optional<int> targets_per_warp)
       : comm_(comm),
         exchange_(exchange),
         parameters_(parameters),
         particles_(particles),
         records_(records),
+        phases_(phases),
         targets_per_warp_(targets_per_warp),
         forest_(parameters),
         trees_(comm, exchange, parameters) {}
@@ -61,7 +65,8 @@ class DeviceGravity : public GravityStorage {
   void find_far(const GravitySetup& setup, const Domain& domain) override;
   void add_far(const Domain& domain, int first_active) override;
   void set_no_forces(int first_active) override;
-  Remembered remember(int first_active) override;
+  void remember(int first_active) override;
+  Remembered remembered() const override;
   void set_external(std::vector<ExternalPotential> potentials) override;
   State state(const Domain&) const override { return {{{}, forest_.shapes()}}; }
   void restore(State state, const Domain& domain) override;
@@ -69,6 +74,10 @@ class DeviceGravity : public GravityStorage {
   /// Frees the trees. The next evaluation has to grow new ones.
   void forget_trees() { forest_.release(); }
   const DeviceForest& forest() const { return forest_; }
+  /// RungWork::not_finite of the last forces, in the memory of the device; null: there were none.
+  const Count* not_finite() const {
+    return remembered_work_.size() > 0 ? &remembered_work_.data()->not_finite : nullptr;
+  }
   /// Shares of groups that were split, in all walks of this rank until now.
   Count shares() const { return shares_; }
   DeviceTreeExchange& exchange() { return trees_; }
@@ -88,7 +97,8 @@ class DeviceGravity : public GravityStorage {
   template <class Work>
   void unless_at_fault(const Work& work);
   using Chosen = DeviceTreeExchange::Said;
-  Chosen choose_groups(const GravitySetup& setup, int first_active);
+  void choose_groups(const GravitySetup& setup, int first_active);
+  void take_chosen();
   cuda::WalkTargets targets(const GravitySetup& setup, const Domain& domain, int first_active,
                             const Chosen& of_all_ranks);
   cuda::WalkableGroups walkable_groups() const;
@@ -103,6 +113,7 @@ class DeviceGravity : public GravityStorage {
   const GravityParameters& parameters_;
   DeviceParticles& particles_;
   cuda::DeviceRecords& records_;
+  cuda::PhaseEnds& phases_;
   std::optional<int> targets_per_warp_;
   std::vector<ExternalPotential> external_;
   cuda::DeviceArray<ExternalPotential> on_device_;  ///< external_
@@ -117,6 +128,10 @@ class DeviceGravity : public GravityStorage {
   cuda::NodeCodes codes_ = cuda::bisection_codes;
   std::optional<cuda::DeviceDomainCells> domain_cells_;  ///< once trees have been renewed
 
+  // Of the last forces.
+  cuda::DeviceArray<cuda::RungWork> remembered_work_;
+  std::optional<cuda::Arriving<cuda::RungWork>> remembered_;
+
   // During an evaluation.
   std::optional<FarField<far_order>> far_field_;  ///< where cells do not act through expansions
   std::optional<cuda::LeafPieces> pieces_;        ///< where they do
@@ -124,9 +139,10 @@ class DeviceGravity : public GravityStorage {
 
   // During a walk.
   int first_active_ = 0;
-  cuda::ActiveList active_;  ///< groups to be walked
-  cuda::GroupRuns runs_;     ///< or the parts of them
-  Chosen chosen_;            ///< those that walk
+  std::optional<cuda::ActiveSearch> search_;  ///< under way
+  cuda::ActiveList active_;                   ///< groups to be walked
+  cuda::GroupRuns runs_;                      ///< or the parts of them
+  Chosen chosen_;                             ///< those that walk
   bool has_targets_ = false;
   cuda::WalkTargets targets_{};
   std::exception_ptr fault_;                ///< of this rank alone, which others have not heard of

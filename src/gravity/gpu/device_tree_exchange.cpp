@@ -17,6 +17,10 @@ namespace {
 /// The point that all frames refer to.
 Vec3d middle_of(const Box& box) { return box.low + Vec3d{1, 1, 1} * (box.edge / 2); }
 
+cuda::DeviceArray<cuda::LeafPlace> on_device(std::span<const cuda::LeafPlace> places) {
+  return cuda::DeviceArray<cuda::LeafPlace>{places};
+}
+
 /// A number for each rank: that of the parts' ranks by their order, of all others 0.
 template <class Number>
 std::vector<Count> by_rank(int ranks, std::span<const Reach::Part> parts, const Number& number) {
@@ -53,19 +57,23 @@ cuda::DeviceTop DeviceTreeExchange::new_top(const Own& own) const {
 }
 
 DeviceTreeExchange::Said DeviceTreeExchange::publish(const Own& own, int first_active, Selections selections,
-                                                     Said said, PhaseTimers& timers) {
+                                                     bool is_at_fault, const std::function<Said()>& say,
+                                                     PhaseTimers& timers) {
   const WalkSetup& walk = own.setup.walk;
   const auto rule = AcceptanceRule::of(walk.gravity, walk.units, own.setup.median_acceleration);
   std::vector<cuda::CoverNotice> mine;
   bool has_told = false;
+  Said said;
   {
     const auto timer = timers.time("let");
-    const int kind = LetKeeping::kind_of(first_active, walk.gravity.images.expands_far());
-    keeps_ = comm_.size() > 1 && keeping_.begin(kind, wish_of(selections, own.setup));
-    if (!keeps_) of_kind_.erase(kind);
-    now_ = keeps_ ? &of_kind_[kind] : &exact_;
+    kind_ = LetKeeping::kind_of(first_active, walk.gravity.images.expands_far());
+    keeps_ = comm_.size() > 1 && keeping_.begin(kind_, wish_of(selections, own.setup));
+    if (!keeps_) of_kind_.erase(kind_);
+    now_ = keeps_ ? &of_kind_[kind_] : &exact_;
     has_told = now_->told && now_->selection;
-    mine = notices_or_none(own, first_active, rule, said);
+    mine = notices_or_none(own, first_active, rule, is_at_fault);
+    said = say();
+    if (fault_) said.faults = 1;
     far_covers_.clear();
     if (comm_.size() == 1) return said;
   }
@@ -87,15 +95,15 @@ DeviceTreeExchange::Said DeviceTreeExchange::publish(const Own& own, int first_a
   return said;
 }
 
-/// Notices, of no value if something is wrong on this rank. said (in/out): whether.
+/// Notices, of no value if something is wrong on this rank.
 std::vector<cuda::CoverNotice> DeviceTreeExchange::notices_or_none(const Own& own, int first_active,
-                                                                   const AcceptanceRule& rule, Said& said) {
+                                                                   const AcceptanceRule& rule,
+                                                                   bool is_at_fault) {
   fault_ = nullptr;
   try {
-    if (said.faults == 0) return notices(own, first_active, rule);
+    if (!is_at_fault) return notices(own, first_active, rule);
   } catch (const std::exception&) {
     fault_ = std::current_exception();
-    said.faults = 1;
   }
   return std::vector<cuda::CoverNotice>(static_cast<std::size_t>(table_.own_covers));
 }
@@ -205,7 +213,7 @@ cuda::LetTargets DeviceTreeExchange::exchange_targets(const Own& own) {
   const ExchangePlan plan(comm_, std::span<const Count>(to_rank), std::span<const Count>(from_rank));
   const double unit_length = own.setup.walk.units.length;
   std::vector<LeafTargets> far;
-  std::vector<cuda::LetTargets::Range> ranks;
+  std::vector<cuda::TargetPieces::Range> ranks;
   const auto near = static_cast<std::uint32_t>(plan.receive_total());
   for (std::uint32_t next = 0; const Reach::Part& part : out) {
     if (part.is_near) {
@@ -220,45 +228,57 @@ cuda::LetTargets DeviceTreeExchange::exchange_targets(const Own& own) {
       far.push_back(LeafTargets::of(wanted_[static_cast<std::size_t>(cover)], unit_length));
   }
   cuda::DeviceArray<LeafTargets> targets(near + far.size());
-  const cuda::DeviceArray<std::uint32_t> leaves = cuda::list_ranges(told);
-  const cuda::DeviceArray<LeafTargets> sent(leaves.size());
-  cuda::collect_targets(own.forest.trees(), now_->told ? now_->told->leaves() : nullptr, leaves.data(),
-                        leaves.size(), sent.data());
+  if (told != told_ranges_) {
+    told_leaves_ = cuda::list_ranges(told);
+    told_ranges_ = std::move(told);
+  }
+  const cuda::DeviceArray<LeafTargets> sent(told_leaves_.size());
+  cuda::collect_targets(own.forest.trees(), now_->told ? now_->told->leaves() : nullptr, told_leaves_.data(),
+                        told_leaves_.size(), sent.data());
   exchange_.apply(plan, sent.data(), targets.data(), sizeof(LeafTargets));
   cuda::device_upload(targets.data() + near, far.data(), far.size() * sizeof(LeafTargets));
-  return {std::move(targets), ranks, own.setup.walk.units, middle_of(own.domain.box)};
+  if (!pieces_ || pieces_->ranks() != ranks) pieces_.emplace(std::move(ranks));
+  return {std::move(targets), *pieces_, own.setup.walk.units, middle_of(own.domain.box)};
 }
 
 void DeviceTreeExchange::select(const Own& own) {
-  if (comm_.size() > 1 && is_kept_) return;
-  std::vector<cuda::LeafPlace> places;
-  for (const cuda::LeafPlaces& leaf : own.forest.places())
-    places.push_back({static_cast<std::uint32_t>(leaf.node), static_cast<std::uint32_t>(leaf.first)});
-  now_->places = cuda::DeviceArray<cuda::LeafPlace>{std::span<const cuda::LeafPlace>(places)};
-  make_frames(own, cuda::KnownRoots::own_ones(notices_.data(), places.size()));
-  if (comm_.size() == 1) return;
-  const cuda::LetTargets targets = exchange_targets(own);
-  cuda::LetReceivers receivers{now_->top->own_cells(), targets.view(), now_->frames.data(),
-                               own.setup.walk.units.length, own.setup.walk.gravity.images};
-  if (keeps_) {
-    receivers.room_of_cells = keeping_.room() / 2;
-    receivers.drift = now_->told->drift();
+  const auto roots = cuda::KnownRoots::own_ones(notices_.data(), own.forest.leaves());
+  if (comm_.size() == 1) {
+    if (now_->places.size() == 0) now_->places = on_device(own_places(own));
+    return make_frames(own, roots, now_->places.data());
   }
-  now_->selection.emplace(own.forest.trees(), own.forest.largest_tree(), receivers);
+  if (!is_kept_) {
+    make_frames(own, roots, nullptr);
+    const cuda::LetTargets targets = exchange_targets(own);
+    cuda::LetReceivers receivers{now_->top->own_cells(), targets.view(), now_->frames.data(),
+                                 own.setup.walk.units.length, own.setup.walk.gravity.images};
+    if (keeps_) {
+      receivers.room_of_cells = keeping_.room() / 2;
+      receivers.drift = now_->told->drift();
+    }
+    now_->selection.emplace(own.forest.trees(), own.forest.largest_tree(), receivers, room_of_kind_[kind_]);
+  }
+  // The GPU packs while ranks tell each other how much that is.
+  packed_.emplace(now_->selection->pack(own.forest.trees(), parameters_));
+  if (!is_kept_) send_tables();
+  sent_values_ = now_->top->gather(now_->sent_cells);
+  if (own.setup.walk.gravity.images.expands_far()) sent_far_ = now_->top->gather_far(now_->sent_cells);
+  if (!keeps_) now_->selection.reset();
 }
 
-void DeviceTreeExchange::make_frames(const Own& own, const cuda::KnownRoots& roots) {
+void DeviceTreeExchange::make_frames(const Own& own, const cuda::KnownRoots& roots,
+                                     const cuda::LeafPlace* places) {
   const Images& images = own.setup.walk.gravity.images;
-  const std::size_t frames = now_->places.size() * static_cast<std::size_t>(images.count());
+  const std::size_t frames = static_cast<std::size_t>(roots.count) * static_cast<std::size_t>(images.count());
   const std::size_t balls = images.expands_far() ? frames : 0;
   if (now_->frames.size() != frames) now_->frames = cuda::DeviceArray<SourceFrame>(frames);
   if (now_->balls.size() != balls) now_->balls = cuda::DeviceArray<Ball>(balls);
-  cuda::make_frames(roots, now_->places.data(), middle_of(own.domain.box), own.setup.walk.units,
-                    now_->frames.data(), images, now_->balls.data());
+  cuda::make_frames(roots, places, middle_of(own.domain.box), own.setup.walk.units, now_->frames.data(),
+                    images, now_->balls.data());
 }
 
-/// Tells ranks in reach how that hangs together what they get, and hears the same from others.
-void DeviceTreeExchange::exchange_tables() {
+/// Tells ranks in reach how that hangs together what they get.
+void DeviceTreeExchange::send_tables() {
   const std::span<const cuda::SelectedTree> trees = now_->selection->trees();
   std::vector<Message> messages;
   now_->sent.clear();
@@ -279,9 +299,18 @@ void DeviceTreeExchange::exchange_tables() {
     messages.push_back({now_->reach->out()[static_cast<std::size_t>(slot)].rank, pack_table(table)});
     now_->sent.push_back(std::move(table));
   }
-  MessageExchange exchange(comm_, std::move(messages), ranks_of(now_->reach->in()));
+  tables_under_way_.emplace(comm_, std::move(messages), ranks_of(now_->reach->in()));
+}
+
+/// Returns how many bytes they are.
+Count DeviceTreeExchange::receive_tables() {
   now_->received.clear();
-  for (const Message& message : exchange.finish()) now_->received.push_back(unpack_table(message));
+  for (const Message& message : tables_under_way_->finish()) now_->received.push_back(unpack_table(message));
+  tables_under_way_.reset();
+  Count bytes = 0;
+  for (const LetTable& table : now_->received)
+    bytes += static_cast<Count>(bytes_of(table.covers) + bytes_of(table.cells) + bytes_of(table.trees));
+  return bytes;
 }
 
 LetCounts DeviceTreeExchange::received() const {
@@ -299,7 +328,6 @@ LetCounts DeviceTreeExchange::received() const {
 /// the cells that have come. far (out): moments of these for expansions, where there are some. bytes
 /// (in/out): counts what has come.
 cuda::DeviceArray<TopCell> DeviceTreeExchange::exchange_values(const Own& now, const DeviceForest& forest,
-                                                               const cuda::LetArrays& packed,
                                                                cuda::DeviceArray<FarMoments>& far,
                                                                Count& bytes) {
   const auto plan_of = [&](const auto& number) {
@@ -312,7 +340,6 @@ cuda::DeviceArray<TopCell> DeviceTreeExchange::exchange_values(const Own& now, c
   const ExchangePlan of_cells = plan_of([](const LetTable&t) { return t.sent_cells(); }),
                      of_nodes = plan_of([](const LetTable&t) { return t.counts().nodes; }),
                      of_particles = plan_of([](const LetTable&t) { return t.counts().particles; });
-  const cuda::DeviceArray<TopCell> sent_values = now_->top->gather(now_->sent_cells);
   const cuda::LeafTrees trees = forest.trees();
   cuda::DeviceArray<TopCell> top_cells(static_cast<std::size_t>(of_cells.receive_total()));
   std::vector<DeviceExchange::Transfer> transfers;
@@ -321,31 +348,38 @@ cuda::DeviceArray<TopCell> DeviceTreeExchange::exchange_values(const Own& now, c
     bytes += plan.receive_total() * static_cast<Count>(sizeof(*behind));
   };
   const auto exchange_field = [&](const ExchangePlan& plan, std::size_t own, auto field) {
-    if (field.is_there(parameters_)) exchange(plan, packed.trees().*field.member, trees.*field.member + own);
+    if (field.is_there(parameters_))
+      exchange(plan, packed_->trees().*field.member, trees.*field.member + own);
   };
-  exchange(of_cells, sent_values.data(), top_cells.data());
-  const bool expands_far = now.setup.walk.gravity.images.expands_far();
-  const cuda::DeviceArray<FarMoments> sent_far =
-      expands_far ? now_->top->gather_far(now_->sent_cells) : cuda::DeviceArray<FarMoments>();
-  if (expands_far) {
+  exchange(of_cells, sent_values_.data(), top_cells.data());
+  if (now.setup.walk.gravity.images.expands_far()) {
     far = cuda::DeviceArray<FarMoments>(top_cells.size());
-    exchange(of_cells, sent_far.data(), far.data());
+    exchange(of_cells, sent_far_.data(), far.data());
   }
-  exchange(of_nodes, packed.links(), forest.links() + forest.nodes());
+  exchange(of_nodes, packed_->links(), forest.links() + forest.nodes());
   cuda::let_fields::OfNodes::for_each(
       [&](auto field, std::size_t) { exchange_field(of_nodes, forest.nodes(), field); });
   cuda::let_fields::OfParticles::for_each(
       [&](auto field, std::size_t) { exchange_field(of_particles, forest.particles(), field); });
   exchange_.apply(transfers);
+  packed_.reset();
+  sent_values_ = {};
+  sent_far_ = {};
   return top_cells;
+}
+
+/// Where the own trees are.
+std::vector<cuda::LeafPlace> DeviceTreeExchange::own_places(const Own& own) const {
+  std::vector<cuda::LeafPlace> places;
+  for (const cuda::LeafPlaces& leaf : own.forest.places())
+    places.push_back({static_cast<std::uint32_t>(leaf.node), static_cast<std::uint32_t>(leaf.first)});
+  return places;
 }
 
 /// Enters where the trees of known leaves are: the own ones, those that come, one after the other, and of all
 /// others the roots.
 void DeviceTreeExchange::place_trees(const Own& own, const NumberedLets& lets) {
-  std::vector<cuda::LeafPlace> places;
-  for (const cuda::LeafPlaces& leaf : own.forest.places())
-    places.push_back({static_cast<std::uint32_t>(leaf.node), static_cast<std::uint32_t>(leaf.first)});
+  std::vector<cuda::LeafPlace> places = own_places(own);
   std::size_t node = own.forest.nodes(), particle = own.forest.particles();
   const std::size_t roots = node + static_cast<std::size_t>(received().nodes), own_leaves = places.size();
   for (std::size_t leaf = own_leaves; leaf < static_cast<std::size_t>(lets.top.leaves) + 1; ++leaf)
@@ -359,34 +393,31 @@ void DeviceTreeExchange::place_trees(const Own& own, const NumberedLets& lets) {
       particle += static_cast<std::size_t>(tree.particles);
     }
   }
-  now_->places = cuda::DeviceArray<cuda::LeafPlace>{std::span<const cuda::LeafPlace>(places)};
+  now_->places = on_device(places);
 }
 
 GravityStorage::Imported DeviceTreeExchange::import(const Own& own, DeviceForest& forest) {
   GravityStorage::Imported imported;
   if (comm_.size() == 1) return imported;
+  NumberedLets lets;
+  if (!is_kept_) {
+    imported.bytes += receive_tables();
+    lets = number_lets(table_, now_->received);
+    now_->roots = static_cast<std::size_t>(lets.top.leaves) + 1 - own.forest.leaves();
+  }
+  imported.counts = received();
+  const auto nodes = static_cast<std::size_t>(imported.counts.nodes);
+  forest.make_room(nodes + now_->roots, static_cast<std::size_t>(imported.counts.particles));
+  cuda::DeviceArray<FarMoments> far;
+  const cuda::DeviceArray<TopCell> top_cells = exchange_values(own, forest, far, imported.bytes);
   try {
     if (!is_kept_) {
-      exchange_tables();
-      const NumberedLets lets = number_lets(table_, now_->received);
-      now_->roots = static_cast<std::size_t>(lets.top.leaves) + 1 - own.forest.leaves();
       place_trees(own, lets);
-      for (const LetTable& table : now_->received)
-        imported.bytes +=
-            static_cast<Count>(bytes_of(table.covers) + bytes_of(table.cells) + bytes_of(table.trees));
       now_->top->adopt(lets.top);
     }
   } catch (const std::length_error&) {
     fault_ = std::current_exception();  // ranks agree on it when they walk
   }
-  imported.counts = received();
-  const cuda::LetArrays packed =
-      now_->selection->pack(own.forest.trees(), parameters_);  // before the own trees move
-  if (!keeps_) now_->selection.reset();
-  const auto nodes = static_cast<std::size_t>(imported.counts.nodes);
-  forest.make_room(nodes + now_->roots, static_cast<std::size_t>(imported.counts.particles));
-  cuda::DeviceArray<FarMoments> far;
-  const cuda::DeviceArray<TopCell> top_cells = exchange_values(own, forest, packed, far, imported.bytes);
   tables_[TableBytes::trees] = now_->places.size() * sizeof(cuda::LeafPlace);
   if (fault_) return imported;
   now_->top->finish(top_cells.data(), middle_of(own.domain.box));
@@ -395,7 +426,7 @@ GravityStorage::Imported DeviceTreeExchange::import(const Own& own, DeviceForest
   const cuda::LeafTrees trees = own.forest.trees();
   cuda::place_roots(now_->top->roots(), trees.core + roots, trees.moments + roots, own.forest.links() + roots,
                     trees.node_boxes ? trees.node_boxes + roots : nullptr);
-  make_frames(own, now_->top->roots());
+  make_frames(own, now_->top->roots(), now_->places.data());
   return imported;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -11,10 +12,12 @@
 #include "base/table_bytes.hpp"
 #include "base/timers.hpp"
 #include "comm/communicator.hpp"
+#include "comm/message_exchange.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
 #include "decomposition/known_cells.hpp"
 #include "gravity/gpu/device_forest.hpp"
 #include "gravity/gravity_storage.hpp"
+#include "kernels/cuda/cuts/partition/list_ranges.hpp"
 #include "kernels/cuda/let/let_selection.hpp"
 #include "kernels/cuda/let/told_targets.hpp"
 #include "kernels/cuda/trees/device_top.hpp"
@@ -54,10 +57,12 @@ class DeviceTreeExchange {
     Count work = 0;    ///< of these: ActiveList::work()
     Count faults = 0;  ///< 1: nothing of its trees counts
   };
-  /// Collective, and each of the next two; in this order. Returns the sums of what ranks have said: where
-  /// there are faults the walk goes no further. first_active: the rung from which on particles walk. Adds to
-  /// let and wait.
-  Said publish(const Own& own, int first_active, Selections selections, Said said, PhaseTimers& timers);
+  /// Collective, and each of the next two; in this order. say: what this rank says; asked for behind the wait
+  /// of the host for the own covers. is_at_fault: its trees do not count. Returns the sums of what ranks have
+  /// said: where there are faults the walk goes no further. first_active: the rung from which on particles
+  /// walk. Adds to let and wait.
+  Said publish(const Own& own, int first_active, Selections selections, bool is_at_fault,
+               const std::function<Said()>& say, PhaseTimers& timers);
   void select(const Own& own);
   /// forest: the own one, behind whose trees are those of others from then on, until it is updated.
   GravityStorage::Imported import(const Own& own, DeviceForest& forest);
@@ -93,7 +98,7 @@ class DeviceTreeExchange {
   };
   cuda::DeviceTop new_top(const Own& own) const;
   std::vector<cuda::CoverNotice> notices_or_none(const Own& own, int first_active, const AcceptanceRule& rule,
-                                                 Said& said);
+                                                 bool is_at_fault);
   std::vector<cuda::CoverNotice> notices(const Own& own, int first_active, const AcceptanceRule& rule);
   std::vector<cuda::CoverNotice> gather(const std::vector<cuda::CoverNotice>& own, Said& said,
                                         PhaseTimers& timers) const;
@@ -101,13 +106,14 @@ class DeviceTreeExchange {
   void find_reach(const Own& own, std::span<const cuda::CoverNotice> notices);
   Count leaves_in(std::span<const std::int32_t> covers) const;
   cuda::LetTargets exchange_targets(const Own& own);
-  void exchange_tables();
+  void send_tables();
+  Count receive_tables();
   LetCounts received() const;
   cuda::DeviceArray<TopCell> exchange_values(const Own& now, const DeviceForest& forest,
-                                             const cuda::LetArrays& packed,
                                              cuda::DeviceArray<FarMoments>& far, Count& bytes);
+  std::vector<cuda::LeafPlace> own_places(const Own& own) const;
   void place_trees(const Own& own, const NumberedLets& lets);
-  void make_frames(const Own& own, const cuda::KnownRoots& roots);
+  void make_frames(const Own& own, const cuda::KnownRoots& roots, const cuda::LeafPlace* places);
 
   const Communicator& comm_;
   const DeviceExchange& exchange_;
@@ -115,11 +121,17 @@ class DeviceTreeExchange {
   LetKeeping keeping_;
   KnownCells known_;  ///< where there are other ranks
   TopTable table_;
-  std::map<int, OfKind> of_kind_;  ///< whose selections are kept
-  OfKind exact_;                   ///< for the others
+  std::map<int, OfKind> of_kind_;                 ///< whose selections are kept
+  OfKind exact_;                                  ///< for the others
+  std::map<int, cuda::LetNumbers> room_of_kind_;  ///< for what they find
   TableBytes tables_;
+  // Of the last selection; the next one's are mostly the same.
+  std::vector<cuda::ParticleRange> told_ranges_;
+  cuda::DeviceArray<std::uint32_t> told_leaves_;  ///< in these
+  std::optional<cuda::TargetPieces> pieces_;
 
   // During a walk.
+  int kind_ = 0;
   OfKind* now_ = &exact_;                  ///< of its kind
   bool keeps_ = false;                     ///< it is to have room, or has
   bool is_kept_ = false;                   ///< only values travel
@@ -129,6 +141,11 @@ class DeviceTreeExchange {
   std::vector<Vec3d> centre_;              ///< by cell, of covers, and the next likewise
   std::vector<NodeCore> core_;
   std::vector<Ball> balls_;
+  // From select() to import().
+  std::optional<cuda::LetArrays> packed_;
+  cuda::DeviceArray<TopCell> sent_values_;
+  cuda::DeviceArray<FarMoments> sent_far_;
+  std::optional<MessageExchange> tables_under_way_;
   std::exception_ptr fault_;
 };
 

@@ -11,6 +11,7 @@ namespace grove::cuda {
 /// Particles first .. first + count - 1.
 struct ParticleRange {
   std::uint64_t first, count;
+  friend bool operator==(const ParticleRange&, const ParticleRange&) = default;
 };
 
 /// The numbers of the particles of all ranges, range by range. ranges: the host's, none empty.

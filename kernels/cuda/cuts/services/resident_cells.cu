@@ -17,7 +17,7 @@ namespace {
 /// Records that a block reads when it counts.
 constexpr std::uint64_t counting_tile = 1u << 16;
 
-struct TopCell {
+struct ResidentCell {
   std::uint64_t first, count;
   Count weight;
   int set = 0;   ///< of columns, that holds it
@@ -33,7 +33,7 @@ struct ResidentCells::Impl {
   const ParticleId* ids;
   const std::uint32_t* weights;
   std::size_t particles;
-  std::vector<TopCell> cells;
+  std::vector<ResidentCell> cells;
 
   Tiles counting_tiles{counting_tile}, partition_tiles{OrbPartition::tile_size};
   std::vector<std::uint64_t> tiled[2];  ///< the counts that the tiles are of
@@ -41,14 +41,14 @@ struct ResidentCells::Impl {
   LeftCounts left_counts;
   PassMemory memory;
 
-  TopCell& cell(std::int32_t number) { return cells[static_cast<std::size_t>(number)]; }
+  ResidentCell& cell(std::int32_t number) { return cells[static_cast<std::size_t>(number)]; }
 
   /// The coordinates of each cell on its axis.
   template <class Question>
   std::vector<AxisSegment> axes_of(std::span<const Question> questions) {
     std::vector<AxisSegment> axes;
     for (const Question& q : questions) {
-      const TopCell& c = cell(q.cell);
+      const ResidentCell& c = cell(q.cell);
       axes.push_back({columns[c.set].at[c.axis], columns[c.set].at[3], c.first, c.count});
     }
     return axes;
@@ -57,7 +57,7 @@ struct ResidentCells::Impl {
     std::vector<DelegatedSegment> segments;
     std::uint64_t place = 0;
     for (const std::int32_t number : numbers) {
-      const TopCell& c = cell(number);
+      const ResidentCell& c = cell(number);
       segments.push_back({c.first, c.count, place, c.set, number});
       place += c.count;
     }
@@ -91,7 +91,7 @@ ResidentCells::ResidentCells(DeviceRecords records, const ParticleId* ids, const
 ResidentCells::~ResidentCells() = default;
 
 Tally ResidentCells::tally(std::int32_t cell) const {
-  const TopCell& c = impl_->cell(cell);
+  const ResidentCell& c = impl_->cell(cell);
   return {static_cast<Count>(c.count), c.weight};
 }
 
@@ -153,7 +153,7 @@ void ResidentCells::partition(std::span<const CellDivision> divisions, std::span
   my.make_tiles(my.partition_tiles, axes);
   std::vector<CellTask> tasks;
   for (const CellDivision& division : divisions) {
-    const TopCell& c = my.cell(division.cell);
+    const ResidentCell& c = my.cell(division.cell);
     CellTask task{};
     task.first = c.first;
     task.count = c.count;
@@ -184,8 +184,8 @@ void ResidentCells::partition(std::span<const CellDivision> divisions, std::span
   for (std::size_t i = 0; i < divisions.size(); ++i) {
     const auto child = static_cast<std::size_t>(divisions[i].child);
     my.cells.resize(std::max(my.cells.size(), child + 2));
-    TopCell& parent = my.cell(divisions[i].cell);
-    TopCell &left = my.cells[child], &right = my.cells[child + 1];
+    ResidentCell& parent = my.cell(divisions[i].cell);
+    ResidentCell &left = my.cells[child], &right = my.cells[child + 1];
     parent.is_divided = true;
     left.first = parent.first;
     left.count = sides[i].left;
@@ -208,7 +208,8 @@ void ResidentCells::pack(std::span<const std::int32_t> cells, DelegatedRecord* t
 void ResidentCells::divide_into_leaves(std::span<const std::int32_t> cells, std::span<const Cell> top) {
   Impl& my = *impl_;
   const std::vector<DelegatedSegment> segments = my.segments_of(cells);
-  my.cells.resize(top.size(), TopCell{0, 0, 0, 0, 0, true});  // those between a delegated one and its leaves
+  my.cells.resize(top.size(),
+                  ResidentCell{0, 0, 0, 0, 0, true});  // those between a delegated one and its leaves
   std::vector<std::int32_t> leaves;
   std::vector<std::size_t> segment_of;
   for (std::size_t i = 0; i < cells.size(); ++i)
@@ -221,7 +222,7 @@ void ResidentCells::divide_into_leaves(std::span<const std::int32_t> cells, std:
     const DelegatedSegment& segment = segments[segment_of[l]];
     const bool is_last = l + 1 == leaves.size() || segment_of[l + 1] != segment_of[l];
     const std::uint64_t end = is_last ? segment.place + segment.count : before[l + 1];
-    TopCell& leaf = my.cell(leaves[l]);
+    ResidentCell& leaf = my.cell(leaves[l]);
     leaf.first = segment.first + (before[l] - segment.place);
     leaf.count = end - before[l];
     leaf.set = 1 - segment.set;
@@ -233,11 +234,11 @@ void ResidentCells::divide_into_leaves(std::span<const std::int32_t> cells, std:
 ResidentCells::Records ResidentCells::take() {
   Impl& my = *impl_;
   std::uint64_t in_set[2] = {0, 0};
-  for (const TopCell& c : my.cells)
+  for (const ResidentCell& c : my.cells)
     if (!c.is_divided) in_set[c.set] += c.count;
   const int to = in_set[1] > in_set[0] ? 1 : 0;
   std::vector<SegmentCopy> copies;
-  for (const TopCell& c : my.cells)
+  for (const ResidentCell& c : my.cells)
     if (!c.is_divided && c.set != to) copies.push_back({c.first, c.count, c.first});
   copy_segments(my.sets[1 - to], my.sets[to], copies);
   return {std::move(my.sets[to]), std::move(my.sets[1 - to])};
