@@ -67,6 +67,14 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
     return walks.may_open(top.centre[cell], core, near_ball,
                           known.cells[static_cast<std::size_t>(cell)].leaves > 1, unit_length, images);
   };
+  // What is known of a rank is not asked again: that takes as long as all else.
+  std::vector<std::uint8_t> out_is_near(known.first_cover.size()), in_is_near(out_is_near.size());
+  const auto is_near_now = [&](std::vector<std::uint8_t>& ranks, int rank, const Wanted& walks,
+                               std::int32_t cell) {
+    std::uint8_t& known_of_rank = ranks[static_cast<std::size_t>(rank)];
+    if (known_of_rank == 0 && is_near(walks, cell)) known_of_rank = 1;
+    return known_of_rank != 0;
+  };
   std::vector<Pair> out, in;
   for (std::int32_t own = own_begin; own < own_end; ++own) {
     const std::int32_t cell = known.cover[static_cast<std::size_t>(own)];
@@ -81,8 +89,9 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
                               {ball.middle, ball.middle, ball.radius}, unit_length, images);
         },
         [&](std::int32_t other) {
-          out.push_back(
-              {known.owner(other), own, other, is_near(wanted[static_cast<std::size_t>(other)], cell)});
+          const int rank = known.owner(other);
+          out.push_back({rank, own, other,
+                         is_near_now(out_is_near, rank, wanted[static_cast<std::size_t>(other)], cell)});
         });
     const Wanted walks = wanted[static_cast<std::size_t>(own)];
     if (walks.is_nothing()) continue;
@@ -93,8 +102,9 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
                               {node.from, node.to, node.radius}, unit_length, images);
         },
         [&](std::int32_t other) {
-          in.push_back(
-              {known.owner(other), own, other, is_near(walks, known.cover[static_cast<std::size_t>(other)])});
+          const int rank = known.owner(other);
+          in.push_back({rank, own, other,
+                        is_near_now(in_is_near, rank, walks, known.cover[static_cast<std::size_t>(other)])});
         });
   }
   out_ = merged(out);

@@ -3,11 +3,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 /// The GPU that this rank uses and its memory, without the headers of CUDA. Errors: std::runtime_error that
 /// says what was asked for and what the driver answered. Transfers and waits add to
@@ -185,6 +187,33 @@ class DeviceArray {
  private:
   T* data_ = nullptr;
   std::size_t size_ = 0;
+};
+
+/// Arrays of the host that go to the GPU in one copy.
+class JointUpload {
+ public:
+  /// Returns where the array is to be: for at(), after go(). array: may change from then on.
+  template <class T>
+  std::size_t add(std::span<const T> array) {
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= alignment);
+    const std::size_t begin = (host_.size() + alignment - 1) / alignment * alignment;
+    host_.resize(begin + array.size_bytes());
+    if (!array.empty()) std::memcpy(host_.data() + begin, array.data(), array.size_bytes());
+    return begin;
+  }
+  void go() {
+    device_ = DeviceArray<std::byte>{std::span<const std::byte>(host_)};
+    host_ = {};
+  }
+  template <class T>
+  const T* at(std::size_t begin) const {
+    return reinterpret_cast<const T*>(device_.data() + begin);
+  }
+
+ private:
+  static constexpr std::size_t alignment = 16;
+  std::vector<std::byte> host_;
+  DeviceArray<std::byte> device_;
 };
 
 }  // namespace grove::cuda

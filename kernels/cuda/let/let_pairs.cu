@@ -199,18 +199,13 @@ LetPairs find_let_pairs(const LeafTrees& trees, const LetReceivers& from, const 
   constexpr std::uint32_t most_pieces = 12000;  // in the shared memory of a block
   if (from.to.piece_count > most_pieces)
     throw std::length_error("too many ranks in reach of one: larger leaves, or fewer ranks, are needed");
-  LetPairs result{.found = DeviceArray<LetNumbers>(1),
-                  .receivers = DeviceArray<std::uint32_t>(room.receivers),
-                  .pairs = DeviceArray<LetPair>(room.pairs)};
-  result.words = (from.cells.count_of_numbers + 31) / 32;
-  result.opened = DeviceArray<std::uint32_t>(result.words * static_cast<std::size_t>(from.to.slots));
-  result.opened.clear();
-  result.found.clear();
+  const std::size_t words = words_of_slot(from);
+  LetPairs result(room, words * static_cast<std::size_t>(from.to.slots));
+  result.clear();
   find_pairs<<<static_cast<unsigned>(from.cells.count), pair_threads,
                (std::size_t{from.to.piece_count} + 1) * sizeof(std::uint32_t), stream()>>>(
-      from, trees.leaves, trees.count,
-      {result.receivers.data(), result.pairs.data(), result.found.data(), room},
-      static_cast<std::uint32_t>(result.words), result.opened.data());
+      from, trees.leaves, trees.count, {result.receivers(), result.pairs(), result.found(), room},
+      static_cast<std::uint32_t>(words), result.opened());
   launched("Grove::cuda::find_pairs");
   return result;
 }

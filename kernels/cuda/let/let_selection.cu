@@ -230,27 +230,19 @@ LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, co
                            LetNumbers& room)
     : largest_tree_(largest_tree) {
   if (trees.count == 0 || receivers.to.piece_count == 0) return;
-  LetNumbers found;
-  std::vector<SelectedTree> by_pair;
   const auto search = [&] {
     const LetPairs pairs = find_let_pairs(trees, receivers, room);
-    const DeviceArray<SelectedTree> selected = mark_all(trees, pairs, receivers, room);
-    opened_.words = pairs.words;
-    opened_.bits.resize(pairs.opened.size());
-    pairs_.resize(room.pairs);
-    by_pair.resize(room.pairs);
-    const Download all[] = {pairs.found.download_to(std::span(&found, 1)),
-                            pairs.opened.download_to(opened_.bits), pairs.pairs.download_to(pairs_),
-                            selected.download_to(by_pair)};
-    device_download(all);
+    mark_all(trees, pairs, receivers, room);
+    return pairs.download();
   };
-  search();
-  if (!room.has_room_for(found)) {
-    room = found.more();
-    search();
+  LetPairs::OnHost found = search();
+  if (!room.has_room_for(found.found)) {
+    room = found.found.more();
+    found = search();
   }
-  pairs_.resize(found.pairs);
-  by_pair.resize(found.pairs);
+  opened_ = {words_of_slot(receivers), std::move(found.opened)};
+  pairs_ = std::move(found.pairs);
+  const std::vector<SelectedTree>& by_pair = found.selected;
   pair_of_.resize(by_pair.size());
   std::iota(pair_of_.begin(), pair_of_.end(), 0u);
   std::sort(pair_of_.begin(), pair_of_.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -259,23 +251,21 @@ LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, co
   for (const std::uint32_t pair : pair_of_) selected_.push_back(by_pair[pair]);
 }
 
-/// Marks what is selected of each pair. Returns how much that is (device).
-DeviceArray<SelectedTree> LetSelection::mark_all(const LeafTrees& trees, const LetPairs& found,
-                                                 const LetReceivers& receivers, const LetNumbers& room) {
+/// Marks what is selected of each pair, and how much that is.
+void LetSelection::mark_all(const LeafTrees& trees, const LetPairs& found, const LetReceivers& receivers,
+                            const LetNumbers& room) {
   const unsigned pairs = room.pairs;
-  DeviceArray<SelectedTree> selected(pairs);
-  if (pairs == 0) return selected;
+  if (pairs == 0) return;
   selected_bits_ = DeviceArray<std::uint32_t>(room.nodes / 32);
   opened_bits_ = DeviceArray<std::uint32_t>(room.nodes / 32);
   if (largest_tree_ > most_in_block) number_ = DeviceArray<std::int32_t>(room.nodes);
   selected_bits_.clear();
-  const PairList list{found.pairs.data(), found.receivers.data(), found.found.data(), room};
+  const PairList list{found.pairs(), found.receivers(), found.found(), room};
   const unsigned most = blocks_for(static_cast<std::uint64_t>(largest_tree_), ask_threads);
   ask<<<dim3(pairs, std::min(most, std::max(1u, enough_blocks / pairs))), ask_threads, 0, stream()>>>(
       trees, receivers, list, opened_bits_.data());
-  mark<<<pairs, mark_threads, 0, stream()>>>(trees, list, selected.data(), marks());
+  mark<<<pairs, mark_threads, 0, stream()>>>(trees, list, found.selected(), marks());
   launched("Grove::cuda::mark", 0, 2);
-  return selected;
 }
 
 LetMarks LetSelection::marks() const { return {selected_bits_.data(), opened_bits_.data(), number_.data()}; }

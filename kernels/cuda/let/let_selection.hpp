@@ -129,7 +129,7 @@ struct LetNumbers {
   }
 };
 
-struct LetPairs;
+class LetPairs;
 
 /// By node of the trees of all pairs. Device memory.
 struct LetMarks {
@@ -167,8 +167,8 @@ class LetSelection {
   LetArrays pack(const LeafTrees& trees, const GravityParameters& gravity) const;
 
  private:
-  DeviceArray<SelectedTree> mark_all(const LeafTrees& trees, const LetPairs& found,
-                                     const LetReceivers& receivers, const LetNumbers& room);
+  void mark_all(const LeafTrees& trees, const LetPairs& found, const LetReceivers& receivers,
+                const LetNumbers& room);
   LetMarks marks() const;
 
   std::int32_t largest_tree_;

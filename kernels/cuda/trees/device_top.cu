@@ -23,41 +23,64 @@ TopTable table_of(std::span<const Cell> cells) {
   return table;
 }
 
-/// A thread per own leaf: the sums of cells that are leaves. wanted (out): by cell, where there are covers.
+/// The way of sums up the tree.
+struct Climb {
+  const TopLinks* cells;
+  const std::int32_t* parent;
+  TopSum* sums;
+  int* arrivals;  ///< at each cell, 0 before
+
+  /// Goes on from a cell with its sum, until another one has to come. Of two that meet the second goes on
+  /// with their parent. stops(cell, before, sum): what there is to do at each, before: the cell where the
+  /// sum of its other child, if that is there, was made; true: no farther.
+  template <class Visit>
+  __device__ void run(std::int32_t c, TopSum sum, const Visit& stops) const {
+    for (std::int32_t sibling = -1, below = -1;;) {
+      sums[c] = sum;
+      if (stops(c, below, sibling)) return;
+      const std::int32_t up = parent[c];
+      if (up < 0) return;
+      const std::int32_t left = cells[up].child;
+      sibling = c == left ? left + 1 : left;
+      __threadfence();
+      if (atomicAdd(&arrivals[up], 1) == 0) return;
+      __threadfence();
+      const TopSum other = sums[sibling];
+      sum = c == left ? sum + other : other + sum;
+      below = c;
+      c = up;
+    }
+  }
+};
+
+/// A thread begins at each own leaf and goes up to the root, or, where there are covers, to one of these.
+/// Most of the way one thread waits for memory alone, so nothing is done on it that could be done elsewhere.
+/// wanted (out): by cell, where there are covers.
 __global__ void __launch_bounds__(top_threads)
-    start_sums(const WalkUnits units, const LeafNotice* notices, const std::uint32_t* leaf_cell,
-               std::int32_t leaves, TopSum* sums, Wanted* wanted) {
+    combine_cells(const WalkUnits units, const LeafNotice* notices, const Climb way,
+                  const std::uint32_t* leaf_cell, std::int32_t leaves, const std::uint8_t* is_cover,
+                  Wanted* wanted) {
   const auto leaf = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
   if (leaf >= leaves) return;
   const LeafNotice& notice = notices[leaf];
-  const std::uint32_t cell = leaf_cell[leaf];
-  sums[cell] = top_sum_of(notice.root, units);
-  if (wanted) wanted[cell] = LeafTargets{notice.bounds, notice.root.origin, notice.ball}.wanted(units.length);
+  Wanted all = is_cover ? LeafTargets{notice.bounds, notice.root.origin, notice.ball}.wanted(units.length)
+                        : Wanted::nothing();
+  way.run(static_cast<std::int32_t>(leaf_cell[leaf]), top_sum_of(notice.root, units),
+          [&](std::int32_t c, std::int32_t below, std::int32_t sibling) {
+            if (!is_cover) return false;
+            if (below >= 0) all = Wanted::united_if_any(all, wanted[sibling]);
+            wanted[c] = all;
+            return is_cover[c] != 0;
+          });
 }
 
+/// A thread begins at each cover. covers (in): what is told of each.
 __global__ void __launch_bounds__(top_threads)
-    take_covers(const CoverNotice* covers, const std::int32_t* cover_cells, std::uint32_t count,
-                TopSum* sums) {
+    combine_covers(const CoverNotice* covers, const std::int32_t* cover_cells, std::uint32_t count,
+                   const Climb way) {
   const std::uint32_t i = blockIdx.x * top_threads + threadIdx.x;
-  if (i < count) sums[cover_cells[i]] = covers[i].sum;
-}
-
-constexpr unsigned level_threads = 512;
-
-/// The sums of some levels, one after the other: one block, or a single level. begin: of each level, and the
-/// end.
-__global__ void __launch_bounds__(level_threads)
-    combine_levels(const TopPair* pairs, const std::uint32_t* begin, std::uint32_t levels, TopSum* sums,
-                   Wanted* wanted) {
-  for (std::uint32_t level = 0; level < levels; ++level) {
-    for (std::uint32_t i = begin[level] + blockIdx.x * level_threads + threadIdx.x; i < begin[level + 1];
-         i += gridDim.x * level_threads) {
-      const TopPair pair = pairs[i];
-      sums[pair.cell] = sums[pair.left] + sums[pair.left + 1];
-      if (wanted) wanted[pair.cell] = Wanted::united_if_any(wanted[pair.left], wanted[pair.left + 1]);
-    }
-    __syncthreads();
-  }
+  if (i >= count) return;
+  way.run(cover_cells[i], covers[i].sum, [](std::int32_t, std::int32_t, std::int32_t) { return false; });
 }
 
 /// The core of a cell, prepared for the criterion; `centre` there is not used.
@@ -210,41 +233,6 @@ void renew(DeviceArray<T>& array, std::size_t size) {
 
 }  // namespace
 
-TopLevels::TopLevels(std::span<const TopLinks> cells, std::span<const std::uint32_t> depth,
-                     const std::function<bool(std::size_t cell)>& is_in) {
-  std::vector<std::vector<TopPair>> levels;
-  for (std::size_t c = 0; c < cells.size(); ++c) {
-    if (cells[c].child < 0 || !is_in(c)) continue;
-    if (levels.size() <= depth[c]) levels.resize(depth[c] + 1);
-    levels[depth[c]].push_back({static_cast<std::int32_t>(c), cells[c].child});
-  }
-  std::vector<TopPair> pairs;
-  begin_.push_back(0);
-  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
-    if (level->empty()) continue;
-    pairs.insert(pairs.end(), level->begin(), level->end());
-    begin_.push_back(static_cast<std::uint32_t>(pairs.size()));
-  }
-  pairs_ = DeviceArray<TopPair>{std::span<const TopPair>(pairs)};
-  begin_on_device_ = DeviceArray<std::uint32_t>{std::span<const std::uint32_t>(begin_)};
-}
-
-void TopLevels::combine(TopSum* sums, Wanted* wanted) const {
-  constexpr std::uint32_t most_of_block = 2 * level_threads;
-  const auto size = [&](std::size_t level) { return begin_[level + 1] - begin_[level]; };
-  const std::size_t levels = begin_.size() - 1;
-  std::size_t narrow = levels;  // from here on a block takes all
-  while (narrow > 0 && size(narrow - 1) <= most_of_block) --narrow;
-  const auto launch = [&](unsigned blocks, std::size_t first, std::size_t count) {
-    combine_levels<<<blocks, level_threads, 0, stream()>>>(pairs_.data(), begin_on_device_.data() + first,
-                                                           static_cast<std::uint32_t>(count), sums, wanted);
-    launched("Grove::cuda::combine_levels");
-  };
-  for (std::size_t level = 0; level < narrow; ++level)
-    launch(blocks_for(size(level), level_threads), level, 1);
-  if (narrow < levels) launch(1, narrow, levels - narrow);
-}
-
 DeviceTop::DeviceTop(std::span<const Cell> cells, const NodeCodes& codes, const Images& images)
     : DeviceTop(table_of(cells), codes, images) {}
 
@@ -268,10 +256,8 @@ DeviceTop::DeviceTop(TopTable table, const NodeCodes& codes, const Images& image
   lay_out(cells.size(), static_cast<std::size_t>(table_.leaves) + (table_.covers.empty() ? 0 : 1));
   cell_links_.upload(cells);
   link();
-  if (!table_.covers.empty())
-    list_own(depth);
-  else
-    levels_ = {cells, depth, [](std::size_t) { return true; }};
+  begin_walks();
+  if (!table_.covers.empty()) list_own();
 }
 
 /// Room for so many cells and leaves, which need not have values yet.
@@ -296,16 +282,20 @@ void DeviceTop::link() {
   link_cells<<<blocks_for(known_, top_threads), top_threads, 0, stream()>>>(
       codes_, cell_links_.data(), all, images_.count(), parent_.data(), leaf_cell_.data(), links_.data());
   launched("Grove::cuda::link_cells");
+}
+
+void DeviceTop::begin_walks() {
   if (table_.own_leaves == 0) return;
-  begin_walks<<<blocks_for(static_cast<std::uint64_t>(table_.own_leaves), top_threads), top_threads, 0,
-                stream()>>>(codes_, cell_links_.data(), all, images_.count(), parent_.data(),
-                            leaf_cell_.data(), table_.own_leaves, first_beginning_.data(),
-                            beginnings_.data());
-  launched("Grove::cuda::begin_walks");
+  const TopNumbers all{static_cast<std::int32_t>(known_), walked_leaves_};
+  list_beginnings<<<blocks_for(static_cast<std::uint64_t>(table_.own_leaves), top_threads), top_threads, 0,
+                    stream()>>>(codes_, cell_links_.data(), all, images_.count(), parent_.data(),
+                                leaf_cell_.data(), table_.own_leaves, first_beginning_.data(),
+                                beginnings_.data());
+  launched("Grove::cuda::list_beginnings");
 }
 
 /// The own cells that are covers or lie below one, leaves first.
-void DeviceTop::list_own(std::span<const std::uint32_t> depth) {
+void DeviceTop::list_own() {
   const std::vector<TopLinks>& cells = table_.cells;
   std::vector<std::uint8_t> is_cover(cells.size(), 0), is_below(cells.size(), 0);
   for (std::size_t i = 0; i < table_.covers.size(); ++i) {
@@ -325,8 +315,6 @@ void DeviceTop::list_own(std::span<const std::uint32_t> depth) {
     is_below[static_cast<std::size_t>(cells[c].child)] = 1;
     is_below[static_cast<std::size_t>(cells[c].child) + 1] = 1;
   }
-  levels_ = {cells, depth, [&](std::size_t c) { return is_below[c] != 0; }};
-  above_covers_ = {cells, depth, [&](std::size_t c) { return is_below[c] == 0; }};
   table_links_ = DeviceArray<TopLinks>{std::span<const TopLinks>(cells)};
   own_cells_ = DeviceArray<std::int32_t>{std::span<const std::int32_t>(own)};
   cover_cells_ = DeviceArray<std::int32_t>{std::span<const std::int32_t>(table_.covers)};
@@ -343,16 +331,14 @@ void DeviceTop::combine(const LeafNotice* notices, const WalkUnits& units, const
   rule_ = rule;
   roots_ = KnownRoots::own_ones(notices, static_cast<std::size_t>(table_.own_leaves));
   const DeviceArray<TopSum> sums(known_);
-  sum_up(notices, sums.data(), nullptr);
+  DeviceArray<int> arrivals(known_);
+  arrivals.clear();
+  combine_cells<<<blocks_for(static_cast<std::uint64_t>(table_.own_leaves), top_threads), top_threads, 0,
+                  stream()>>>(units, notices,
+                              Climb{cell_links_.data(), parent_.data(), sums.data(), arrivals.data()},
+                              leaf_cell_.data(), table_.own_leaves, nullptr, nullptr);
+  launched("Grove::cuda::combine_cells");
   show(sums.data(), nullptr, reference);
-}
-
-/// From the own leaves to the root, or, where there are covers, to these.
-void DeviceTop::sum_up(const LeafNotice* notices, TopSum* sums, Wanted* wanted) const {
-  start_sums<<<blocks_for(static_cast<std::uint64_t>(table_.own_leaves), top_threads), top_threads, 0,
-               stream()>>>(units_, notices, leaf_cell_.data(), table_.own_leaves, sums, wanted);
-  launched("Grove::cuda::start_sums");
-  levels_.combine(sums, wanted);
 }
 
 std::vector<CoverNotice> DeviceTop::begin(const LeafNotice* notices, const WalkUnits& units,
@@ -364,7 +350,13 @@ std::vector<CoverNotice> DeviceTop::begin(const LeafNotice* notices, const WalkU
   renew(sums_, table_.cells.size());
   if (told.empty()) return told;
   const DeviceArray<Wanted> wanted(sums_.size());
-  sum_up(notices, sums_.data(), wanted.data());
+  DeviceArray<int> arrivals(sums_.size());
+  arrivals.clear();
+  combine_cells<<<blocks_for(static_cast<std::uint64_t>(table_.own_leaves), top_threads), top_threads, 0,
+                  stream()>>>(units, notices,
+                              Climb{cell_links_.data(), parent_.data(), sums_.data(), arrivals.data()},
+                              leaf_cell_.data(), table_.own_leaves, is_cover_.data(), wanted.data());
+  launched("Grove::cuda::combine_cells");
   const auto own = static_cast<std::uint32_t>(own_cells_.size());
   place_own<<<blocks_for(own, top_threads), top_threads, 0, stream()>>>(
       units, rule, roots_, cell_links_.data(), own_cells_.data(), own, sums_.data(), own_centre_.data(),
@@ -380,13 +372,16 @@ std::vector<CoverNotice> DeviceTop::begin(const LeafNotice* notices, const WalkU
   return told;
 }
 
-void DeviceTop::take(std::span<const CoverNotice> notices) {
-  covers_ = DeviceArray<CoverNotice>{notices};
-  if (notices.empty()) return;
-  take_covers<<<blocks_for(covers_.size(), top_threads), top_threads, 0, stream()>>>(
-      covers_.data(), cover_cells_.data(), static_cast<std::uint32_t>(covers_.size()), sums_.data());
-  launched("Grove::cuda::take_covers");
-  above_covers_.combine(sums_.data(), nullptr);
+void DeviceTop::take(std::span<const CoverNotice> notices) { covers_ = DeviceArray<CoverNotice>{notices}; }
+
+void DeviceTop::combine_above() {
+  if (covers_.size() == 0) return;
+  DeviceArray<int> arrivals(table_.cells.size());
+  arrivals.clear();
+  combine_covers<<<blocks_for(covers_.size(), top_threads), top_threads, 0, stream()>>>(
+      covers_.data(), cover_cells_.data(), static_cast<std::uint32_t>(covers_.size()),
+      Climb{cell_links_.data(), parent_.data(), sums_.data(), arrivals.data()});
+  launched("Grove::cuda::combine_covers");
 }
 
 DeviceArray<TopCell> DeviceTop::gather(std::span<const std::int32_t> cells) const {
@@ -400,20 +395,20 @@ DeviceArray<TopCell> DeviceTop::gather(std::span<const std::int32_t> cells) cons
   return gathered;
 }
 
-void DeviceTop::adopt(const ImportedTop& imported) {
+void DeviceTop::adopt(const ImportedTop& imported, const TopLinks* cells, const ImportedTop::Hung* hung) {
   lay_out(table_.cells.size() + imported.cells.size(), static_cast<std::size_t>(imported.leaves) + 1);
-  device_copy(cell_links_.data(), table_links_.data(), table_links_.size() * sizeof(TopLinks));
-  leaf_cell_.clear();  // of the last leaf, which has no cell
-  device_upload(cell_links_.data() + table_.cells.size(), imported.cells.data(),
-                imported.cells.size() * sizeof(TopLinks));
+  adopt_cells<<<blocks_for(known_, top_threads), top_threads, 0, stream()>>>(
+      table_links_.data(), static_cast<std::int32_t>(table_.cells.size()), cells,
+      {static_cast<std::int32_t>(known_), walked_leaves_}, cell_links_.data(), leaf_cell_.data());
+  launched("Grove::cuda::adopt_cells");
   if (!imported.hung.empty()) {
-    const DeviceArray<ImportedTop::Hung> hung{std::span<const ImportedTop::Hung>(imported.hung)};
-    const auto count = static_cast<std::uint32_t>(hung.size());
-    hang_cells<<<blocks_for(count, top_threads), top_threads, 0, stream()>>>(hung.data(), count,
-                                                                             cell_links_.data());
+    const auto count = static_cast<std::uint32_t>(imported.hung.size());
+    hang_cells<<<blocks_for(count, top_threads), top_threads, 0, stream()>>>(hung, count, cell_links_.data());
     launched("Grove::cuda::hang_cells");
   }
   link();
+  // In the first image walks begin at own cells, and at covers of others.
+  if (images_.count() > 1) begin_walks();
 }
 
 void DeviceTop::finish(const TopCell* values, const Vec3d& reference) {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -63,31 +62,9 @@ struct OwnCells {
   const Ball* balls;
 };
 
-/// A cell and the left one of its children.
-struct TopPair {
-  std::int32_t cell, left;
-};
-
-/// Cells whose sums are those of their children, by depth.
-class TopLevels {
- public:
-  TopLevels() = default;
-  /// Of these cells the inner ones that are in. Cost: O(cells).
-  TopLevels(std::span<const TopLinks> cells, std::span<const std::uint32_t> depth,
-            const std::function<bool(std::size_t cell)>& is_in);
-  /// sums, wanted (device, in/out): by number of the cell; wanted: null: nothing. Cost: O(cells), and a wait
-  /// of a block for memory per level.
-  void combine(TopSum* sums, Wanted* wanted) const;
-
- private:
-  DeviceArray<TopPair> pairs_;           ///< the deepest ones first
-  std::vector<std::uint32_t> begin_{0};  ///< of each level, and the end
-  DeviceArray<std::uint32_t> begin_on_device_;
-};
-
 /// The tree over the leaves of the ORB that a rank knows: what TopMoments is on the host. In each walk one
-/// rank alone calls combine(), several call begin(), take(), adopt() (or go on with
-/// what they have adopted before) and finish(). Cells and leaves have the numbers
+/// rank alone calls combine(), several call begin(), take(), combine_above(), adopt()
+/// (or go on with what they have adopted before) and finish(). Cells and leaves have the numbers
 /// of the TopTable, and behind these the ones that they get as other ranks send them; sums are made in the
 /// order of the tree, so all ranks have the same bits of a cell that they know.
 class DeviceTop {
@@ -116,11 +93,13 @@ class DeviceTop {
                                  const AcceptanceRule& rule, const int* lacking = nullptr);
   /// notices: of the covers of all ranks, by number.
   void take(std::span<const CoverNotice> notices);
+  /// From these up to the root. Cost: O(covers).
+  void combine_above();
   /// The own cells as other ranks may get them, after begin(). cells: numbers.
   DeviceArray<TopCell> gather(std::span<const std::int32_t> cells) const;
-  /// Enters what others have sent, which stays until the next call. Throws std::length_error as above. Cost:
-  /// O(known cells), for each image.
-  void adopt(const ImportedTop& imported);
+  /// Enters what others have sent, which stays until the next call. cells, hung (device): as in `imported`.
+  /// Throws std::length_error as above. Cost: O(known cells), for each image.
+  void adopt(const ImportedTop& imported, const TopLinks* cells, const ImportedTop::Hung* hung);
   /// values (device): of the cells that others have sent. Cost: O(known cells), for each image.
   void finish(const TopCell* values, const Vec3d& reference);
 
@@ -162,8 +141,8 @@ class DeviceTop {
  private:
   void lay_out(std::size_t cells, std::size_t leaves);
   void link();
-  void list_own(std::span<const std::uint32_t> depth);
-  void sum_up(const LeafNotice* notices, TopSum* sums, Wanted* wanted) const;
+  void begin_walks();
+  void list_own();
   void show(const TopSum* sums, const TopCell* values, const Vec3d& reference);
   void take_roots(const TopCell* values, const Vec3d& reference);
 
@@ -177,7 +156,6 @@ class DeviceTop {
   DeviceArray<std::uint32_t> leaf_cell_;
   DeviceArray<NodeLinks> links_;
   DeviceArray<std::uint32_t> beginnings_, first_beginning_;
-  TopLevels levels_;  ///< of all cells; where there are other ranks, of own ones up to covers
 
   DeviceArray<SourceFrame> frames_;
   DeviceArray<NodeCore> core_;
@@ -187,7 +165,6 @@ class DeviceTop {
   DeviceArray<FarMoments> far_;  ///< [cells], of one image
 
   // These are used if there are other ranks.
-  TopLevels above_covers_;
   DeviceArray<TopLinks> table_links_;  ///< [cells of the table]
   DeviceArray<std::int32_t> own_cells_, cover_cells_;
   DeviceArray<std::uint8_t> is_cover_;  ///< [cells of the table]

@@ -25,6 +25,15 @@ GROVE_HOST_DEVICE inline std::uint32_t code_of_cell(const NodeCodes& codes, cons
   return own.is_leaf() ? codes.root_of(first.leaves + own.first_leaf) : codes.of_cell(first.cells + cell);
 }
 
+/// By cell: those of the table, and behind them those that others have sent. The last leaf has no cell.
+__global__ void __launch_bounds__(top_threads)
+    adopt_cells(const TopLinks* table, std::int32_t of_table, const TopLinks* imported, const TopNumbers all,
+                TopLinks* cells, std::uint32_t* leaf_cell) {
+  const auto c = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
+  if (c == 0) leaf_cell[all.leaves - 1] = 0;
+  if (c < all.cells) cells[c] = c < of_table ? table[c] : imported[c - of_table];
+}
+
 /// By cover of another rank: what lies below it in this walk.
 __global__ void __launch_bounds__(top_threads)
     hang_cells(const ImportedTop::Hung* hung, std::uint32_t count, TopLinks* cells) {
@@ -61,9 +70,9 @@ __global__ void __launch_bounds__(top_threads)
 
 /// By own leaf: the roots of the other images, and the siblings of the cells on the way from the root.
 __global__ void __launch_bounds__(top_threads)
-    begin_walks(const NodeCodes codes, const TopLinks* cells, const TopNumbers all, int images,
-                const std::int32_t* parent, const std::uint32_t* leaf_cell, std::int32_t own_leaves,
-                const std::uint32_t* first, std::uint32_t* beginnings) {
+    list_beginnings(const NodeCodes codes, const TopLinks* cells, const TopNumbers all, int images,
+                    const std::int32_t* parent, const std::uint32_t* leaf_cell, std::int32_t own_leaves,
+                    const std::uint32_t* first, std::uint32_t* beginnings) {
   const auto leaf = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
   if (leaf >= own_leaves) return;
   for (int image = 1; image < images; ++image)

@@ -17,10 +17,6 @@ namespace {
 /// The point that all frames refer to.
 Vec3d middle_of(const Box& box) { return box.low + Vec3d{1, 1, 1} * (box.edge / 2); }
 
-cuda::DeviceArray<cuda::LeafPlace> on_device(std::span<const cuda::LeafPlace> places) {
-  return cuda::DeviceArray<cuda::LeafPlace>{places};
-}
-
 /// A number for each rank: that of the parts' ranks by their order, of all others 0.
 template <class Number>
 std::vector<Count> by_rank(int ranks, std::span<const Reach::Part> parts, const Number& number) {
@@ -84,7 +80,10 @@ DeviceTreeExchange::Said DeviceTreeExchange::publish(const Own& own, int first_a
   if (own.setup.walk.gravity.images.expands_far()) exchange_far(own);
   is_kept_ =
       has_told && std::all_of(all.begin(), all.end(), [](const auto& cover) { return cover.lacking == 0; });
-  if (!is_kept_) find_reach(own, all);
+  if (!is_kept_) {
+    find_reach(own, all);
+    exchange_targets(own);
+  }
   if (const auto freed = keeping_.end(is_kept_)) of_kind_.erase(*freed);
   tables_ = {};
   tables_[TableBytes::cells] = bytes_of(known_.pruned, known_.cover, table_.cells, table_.covers);
@@ -195,7 +194,7 @@ Count DeviceTreeExchange::leaves_in(std::span<const std::int32_t> covers) const 
 
 /// Near ranks whose cells own walks may open get the targets of all leaves in the covers from where. For far
 /// ones the covers say enough.
-cuda::LetTargets DeviceTreeExchange::exchange_targets(const Own& own) {
+void DeviceTreeExchange::exchange_targets(const Own& own) {
   std::vector<cuda::ParticleRange> told;
   for (const Reach::Part& part : now_->reach->in()) {
     if (!part.is_near) continue;
@@ -227,7 +226,7 @@ cuda::LetTargets DeviceTreeExchange::exchange_targets(const Own& own) {
     for (const std::int32_t cover : part.other)
       far.push_back(LeafTargets::of(wanted_[static_cast<std::size_t>(cover)], unit_length));
   }
-  cuda::DeviceArray<LeafTargets> targets(near + far.size());
+  targets_ = cuda::DeviceArray<LeafTargets>(near + far.size());
   if (told != told_ranges_) {
     told_leaves_ = cuda::list_ranges(told);
     told_ranges_ = std::move(told);
@@ -235,21 +234,23 @@ cuda::LetTargets DeviceTreeExchange::exchange_targets(const Own& own) {
   const cuda::DeviceArray<LeafTargets> sent(told_leaves_.size());
   cuda::collect_targets(own.forest.trees(), now_->told ? now_->told->leaves() : nullptr, told_leaves_.data(),
                         told_leaves_.size(), sent.data());
-  exchange_.apply(plan, sent.data(), targets.data(), sizeof(LeafTargets));
-  cuda::device_upload(targets.data() + near, far.data(), far.size() * sizeof(LeafTargets));
+  exchange_.apply(plan, sent.data(), targets_.data(), sizeof(LeafTargets));
+  cuda::device_upload(targets_.data() + near, far.data(), far.size() * sizeof(LeafTargets));
   if (!pieces_ || pieces_->ranks() != ranks) pieces_.emplace(std::move(ranks));
-  return {std::move(targets), *pieces_, own.setup.walk.units, middle_of(own.domain.box)};
 }
 
 void DeviceTreeExchange::select(const Own& own) {
   const auto roots = cuda::KnownRoots::own_ones(notices_.data(), own.forest.leaves());
   if (comm_.size() == 1) {
-    if (now_->places.size() == 0) now_->places = on_device(own_places(own));
-    return make_frames(own, roots, now_->places.data());
+    if (!now_->places) {
+      now_->places = now_->shape.add(std::span<const cuda::LeafPlace>(own_places(own)));
+      now_->shape.go();
+    }
+    return make_frames(own, roots, now_->shape.at<cuda::LeafPlace>(*now_->places));
   }
   if (!is_kept_) {
     make_frames(own, roots, nullptr);
-    const cuda::LetTargets targets = exchange_targets(own);
+    cuda::LetTargets targets(std::move(targets_), *pieces_, own.setup.walk.units, middle_of(own.domain.box));
     cuda::LetReceivers receivers{now_->top->own_cells(), targets.view(), now_->frames.data(),
                                  own.setup.walk.units.length, own.setup.walk.gravity.images};
     if (keeps_) {
@@ -264,6 +265,7 @@ void DeviceTreeExchange::select(const Own& own) {
   sent_values_ = now_->top->gather(now_->sent_cells);
   if (own.setup.walk.gravity.images.expands_far()) sent_far_ = now_->top->gather_far(now_->sent_cells);
   if (!keeps_) now_->selection.reset();
+  now_->top->combine_above();
 }
 
 void DeviceTreeExchange::make_frames(const Own& own, const cuda::KnownRoots& roots,
@@ -376,9 +378,9 @@ std::vector<cuda::LeafPlace> DeviceTreeExchange::own_places(const Own& own) cons
   return places;
 }
 
-/// Enters where the trees of known leaves are: the own ones, those that come, one after the other, and of all
-/// others the roots.
-void DeviceTreeExchange::place_trees(const Own& own, const NumberedLets& lets) {
+/// Where the trees of known leaves are: the own ones, those that come, one after the other, and of all others
+/// the roots.
+std::vector<cuda::LeafPlace> DeviceTreeExchange::places(const Own& own, const NumberedLets& lets) const {
   std::vector<cuda::LeafPlace> places = own_places(own);
   std::size_t node = own.forest.nodes(), particle = own.forest.particles();
   const std::size_t roots = node + static_cast<std::size_t>(received().nodes), own_leaves = places.size();
@@ -393,7 +395,7 @@ void DeviceTreeExchange::place_trees(const Own& own, const NumberedLets& lets) {
       particle += static_cast<std::size_t>(tree.particles);
     }
   }
-  now_->places = on_device(places);
+  return places;
 }
 
 GravityStorage::Imported DeviceTreeExchange::import(const Own& own, DeviceForest& forest) {
@@ -412,13 +414,17 @@ GravityStorage::Imported DeviceTreeExchange::import(const Own& own, DeviceForest
   const cuda::DeviceArray<TopCell> top_cells = exchange_values(own, forest, far, imported.bytes);
   try {
     if (!is_kept_) {
-      place_trees(own, lets);
-      now_->top->adopt(lets.top);
+      now_->shape = {};
+      now_->places = now_->shape.add(std::span<const cuda::LeafPlace>(places(own, lets)));
+      const std::size_t cells = now_->shape.add(std::span<const TopLinks>(lets.top.cells)),
+                        hung = now_->shape.add(std::span<const ImportedTop::Hung>(lets.top.hung));
+      now_->shape.go();
+      now_->top->adopt(lets.top, now_->shape.at<TopLinks>(cells), now_->shape.at<ImportedTop::Hung>(hung));
     }
   } catch (const std::length_error&) {
     fault_ = std::current_exception();  // ranks agree on it when they walk
   }
-  tables_[TableBytes::trees] = now_->places.size() * sizeof(cuda::LeafPlace);
+  tables_[TableBytes::trees] = (own.forest.leaves() + now_->roots) * sizeof(cuda::LeafPlace);
   if (fault_) return imported;
   now_->top->finish(top_cells.data(), middle_of(own.domain.box));
   if (own.setup.walk.gravity.images.expands_far()) now_->top->finish_far(far_covers_, far.data());
@@ -426,7 +432,7 @@ GravityStorage::Imported DeviceTreeExchange::import(const Own& own, DeviceForest
   const cuda::LeafTrees trees = own.forest.trees();
   cuda::place_roots(now_->top->roots(), trees.core + roots, trees.moments + roots, own.forest.links() + roots,
                     trees.node_boxes ? trees.node_boxes + roots : nullptr);
-  make_frames(own, now_->top->roots(), now_->places.data());
+  make_frames(own, now_->top->roots(), now_->shape.at<cuda::LeafPlace>(*now_->places));
   return imported;
 }
 

@@ -92,7 +92,8 @@ class DeviceTreeExchange {
     std::vector<LetTable> sent, received;         ///< by rank of reach->out(), reach->in()
     std::vector<std::int32_t> sent_cells;         ///< whose values are sent
     std::size_t roots = 0;                        ///< leaves that are known by their roots
-    cuda::DeviceArray<cuda::LeafPlace> places;  ///< by known leaf, where its tree begins in the arrays of all
+    cuda::JointUpload shape;                      ///< of all that is known
+    std::optional<std::size_t> places;  ///< in it: by known leaf, where its tree begins in the arrays of all
     cuda::DeviceArray<SourceFrame> frames;
     cuda::DeviceArray<Ball> balls;  ///< likewise, in a box whose cells have some
   };
@@ -105,14 +106,14 @@ class DeviceTreeExchange {
   void exchange_far(const Own& own);
   void find_reach(const Own& own, std::span<const cuda::CoverNotice> notices);
   Count leaves_in(std::span<const std::int32_t> covers) const;
-  cuda::LetTargets exchange_targets(const Own& own);
+  void exchange_targets(const Own& own);
   void send_tables();
   Count receive_tables();
   LetCounts received() const;
   cuda::DeviceArray<TopCell> exchange_values(const Own& now, const DeviceForest& forest,
                                              cuda::DeviceArray<FarMoments>& far, Count& bytes);
   std::vector<cuda::LeafPlace> own_places(const Own& own) const;
-  void place_trees(const Own& own, const NumberedLets& lets);
+  std::vector<cuda::LeafPlace> places(const Own& own, const NumberedLets& lets) const;
   void make_frames(const Own& own, const cuda::KnownRoots& roots, const cuda::LeafPlace* places);
 
   const Communicator& comm_;
@@ -141,6 +142,7 @@ class DeviceTreeExchange {
   std::vector<Vec3d> centre_;              ///< by cell, of covers, and the next likewise
   std::vector<NodeCore> core_;
   std::vector<Ball> balls_;
+  cuda::DeviceArray<LeafTargets> targets_;  ///< of other ranks, from publish() to select()
   // From select() to import().
   std::optional<cuda::LetArrays> packed_;
   cuda::DeviceArray<TopCell> sent_values_;
