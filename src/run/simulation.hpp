@@ -23,6 +23,7 @@
 #include "run/run_reports.hpp"
 #include "run/start/physical_summary.hpp"
 #include "time/block_clock.hpp"
+#include "time/epoch.hpp"
 #include "time/timeline.hpp"
 #include "tuning/tree_tuning.hpp"
 #include "tuning/tree_update.hpp"
@@ -87,11 +88,6 @@ class Simulation {
   std::string time_text() const { return parameters_.shown.text(time(), dimension::time); }
   /// In expanding space those of peculiar().
   Totals totals() const;
-
-  /// Cuts stay at the same shares of cells, and the axes of these where they are, for so long. Cells that are
-  /// cut anew find their particles in the order of before, which is cheaper; new shares and axes are what
-  /// makes errors of forces average out.
-  static constexpr std::int64_t steps_of_epoch = 16;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -173,6 +169,7 @@ class Simulation {
   PhaseTimers since_report_;          ///< of what is done between steps
   std::int64_t steps_done_ = 0;       ///< of all lengths
   std::int64_t groups_tuned_at_ = 0;
+  Epoch epoch_;
   RunOutputs outputs_;
   RunReports reports_;
   Checkpoints checkpoints_;

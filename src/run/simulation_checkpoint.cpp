@@ -20,6 +20,7 @@ RunState Simulation::state() const {
           .clock = clock_.state(),
           .steps_done = steps_done_,
           .groups_tuned_at = groups_tuned_at_,
+          .epoch = epoch_,
           .has_rungs = has_rungs_,
           .has_gas = backend_->gas() != nullptr,
           .snapshots = outputs_.state().snapshots,
@@ -43,7 +44,7 @@ CheckpointSource Simulation::source(const RunState& run) const {
 TreeTuning::Rule Simulation::rule_of(const Parameters& parameters, const RebuildAbove::State& above) {
   const TuningParameters& tuning = parameters.tuning;
   TreeTuning::Rule rule{.interval = tuning.rebuild_interval, .above = {}};
-  if (!parameters.gravity.self_gravity && rule.interval == 0) rule.interval = steps_of_epoch;
+  if (!parameters.gravity.self_gravity && rule.interval == 0) rule.interval = Epoch::least_steps;
   if (tuning.rebuild_above && parameters.gravity.self_gravity)
     rule.above.emplace(*tuning.rebuild_above, above);
   return rule;
@@ -56,6 +57,7 @@ void Simulation::restore(const Checkpoint& from) {
   clock_ = BlockClock(timeline_, run.clock);
   steps_done_ = run.steps_done;
   groups_tuned_at_ = run.groups_tuned_at;
+  epoch_ = run.epoch;
   if (parameters_.tuning.rebuild_above && !from.rebuild_above)
     throw Agreed<InputError>(fmt::format("{}/{}: has no {}, the state of tuning.rebuild_above", from.path,
                                          state_file, arrays::above));

@@ -92,7 +92,8 @@ void Simulation::decompose(double lead) {
   DecompositionReport report;
   const bool is_first = domain_.cells.empty();
   DecompositionParameters parameters = parameters_.decomposition;
-  parameters.epoch = static_cast<std::uint32_t>(steps_done_ / steps_of_epoch);
+  epoch_.cut(steps_done_, clock_.state());
+  parameters.epoch = static_cast<std::uint32_t>(epoch_.number);
   parameters.speeds = leaf_moves_.speeds();
   parameters.lead = lead;
   if (const auto box = periodic_box()) backend_->wrap(*box);

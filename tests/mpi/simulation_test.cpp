@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "decomposition/known_cells.hpp"
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
+#include "time/epoch.hpp"
 
 namespace grove {
 namespace {
@@ -117,6 +120,39 @@ TEST(Simulation, cuts_elsewhere_every_16_steps) {
     if (lefts.empty() || left() != lefts.back()) lefts.push_back(left());
   }
   EXPECT_EQ(lefts.size(), 3u) << "epochs of 16, 16 and 8 steps";
+}
+
+/// The steps before which epochs begin. parts: into how many steps each longest one is divided; cuts come in
+/// each step.
+std::vector<std::int64_t> epochs_of(const std::vector<std::int64_t>& parts) {
+  std::vector<std::int64_t> begun;
+  Epoch epoch;
+  std::int64_t steps = 0;
+  for (std::size_t longest = 0; longest < parts.size(); ++longest)
+    for (std::int64_t part = 0; part < parts[longest]; ++part, ++steps)
+      if (epoch.cut(steps,
+                    {static_cast<std::int64_t>(longest), BlockClock::ticks_per_step / parts[longest] * part}))
+        begun.push_back(steps);
+  return begun;
+}
+
+TEST(Epoch, takes_16_steps_and_a_longest_one_at_least) {
+  using Steps = std::vector<std::int64_t>;
+  EXPECT_EQ(epochs_of(Steps(40, 1)), (Steps{16, 32}));
+  EXPECT_EQ(epochs_of(Steps(12, 4)), (Steps{16, 32}));
+  EXPECT_EQ(epochs_of(Steps(4, 32)), (Steps{32, 64, 96}));
+  // Where rungs change it is neither begun anew in each step nor cut short.
+  EXPECT_EQ(epochs_of({1, 1, 1, 1, 64, 64, 64, 1, 1, 1}), (Steps{16, 80, 144, 197}));
+  EXPECT_EQ(epochs_of({32, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}), (Steps{32, 48}));
+}
+
+TEST(Epoch, is_over_after_a_longest_step_wherever_in_one_it_began) {
+  constexpr std::int64_t half = BlockClock::ticks_per_step / 2;
+  Epoch epoch;
+  ASSERT_TRUE(epoch.cut(40, {3, half}));
+  EXPECT_FALSE(epoch.cut(60, {4, half - 1}));
+  EXPECT_TRUE(epoch.cut(61, {4, half}));
+  EXPECT_EQ(epoch.number, 2);
 }
 
 /// A Plummer sphere in one octree, with parts of groups that reach no farther than this.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <fstream>
 #include <functional>
@@ -17,6 +18,7 @@
 #include "physics/run_fixture.hpp"
 #include "run/start/initial_state.hpp"
 #include "support/particles.hpp"
+#include "time/epoch.hpp"
 
 namespace grove::testing {
 
@@ -31,14 +33,21 @@ using StepBudgets = std::map<std::string, StepBudget>;
 /// Kinds of steps, by their lines in log.jsonl.
 class StepKinds {
  public:
+  explicit StepKinds(double longest_step) : longest_step_(longest_step) {}
+
   /// The kind of the next line. In a "block step" some particles are active and trees are refitted; other
   /// kinds are named for what they do beside. The first cuts of an epoch have other axes than those before.
   std::string operator()(const nlohmann::json& step) {
     const bool is_first = std::exchange(ends_longest_, step.contains("energy"));
     if (step["counts"]["phases"].contains("move")) return "leaves move";  // as measured times have it
     if (step["tree_update"] == "redecompose") {
-      const std::int64_t epoch = (step["step"].get<std::int64_t>() - 1) / Simulation::steps_of_epoch;
-      const std::string cuts = epoch == std::exchange(epoch_, epoch) ? "new cuts" : "first cuts of an epoch";
+      const double longest = step["time"].get<double>() / longest_step_;
+      constexpr int told = 20;  // rungs, by digits of the time in the log
+      const auto ticks = std::llround(std::ldexp(longest, told)) << (deepest_rung - told);
+      const bool is_first_of_epoch =
+          epoch_.cut(step["step"].get<std::int64_t>() - 1,
+                     {ticks / BlockClock::ticks_per_step, ticks % BlockClock::ticks_per_step});
+      const std::string cuts = is_first_of_epoch ? "first cuts of an epoch" : "new cuts";
       return ends_longest_ ? "longest step, " + cuts : cuts;
     }
     if (ends_longest_) return "longest step";
@@ -48,7 +57,8 @@ class StepKinds {
 
  private:
   bool ends_longest_ = false;
-  std::int64_t epoch_ = 0;  ///< of the last cuts
+  double longest_step_;
+  Epoch epoch_;  ///< of the last cuts
 };
 
 /// Makes a run of twelve longest steps and compares its log with the budgets. rule: of the decomposition;
@@ -75,7 +85,7 @@ inline void check_budgets(
 
   std::ifstream file(folder / "log.jsonl");
   std::map<std::string, StepBudget> most;
-  StepKinds kind_of;
+  StepKinds kind_of(0.05);
   for (std::string line; std::getline(file, line);) {
     const nlohmann::json step = nlohmann::json::parse(line);
     if (step["event"] != "step") continue;

@@ -17,6 +17,7 @@
 #include "run/log/energy_balance.hpp"
 #include "run/log/rung_costs.hpp"
 #include "time/block_clock.hpp"
+#include "time/epoch.hpp"
 #include "tuning/tree_tuning.hpp"
 
 /// The complete state of a run on disk, from which it goes on bit for bit, on any number of ranks: one file
@@ -32,6 +33,7 @@ struct RunState {
   Count leaf_size;      ///< that was asked for, or recorded by the snapshot that the run began with
   BlockClock::State clock;
   std::int64_t steps_done, groups_tuned_at;
+  Epoch epoch;
   bool has_rungs;          ///< the active particles have chosen their next steps; else that comes first
   bool has_gas;            ///< Particles::has_gas
   std::int64_t snapshots;  ///< that were due and are written: the number of the next one

@@ -14,17 +14,17 @@ namespace {
 template <std::size_t N>
 using Offsets = std::array<std::size_t, N>;
 
-static_assert(checkpoint_format == 16);
+static_assert(checkpoint_format == 17);
 
 using R = RunState;
-static_assert(sizeof(R) == 7272 && sizeof(Conservation) == 120 && sizeof(EnergyBalance) == 56);
-static_assert(Offsets<17>{offsetof(R, begin), offsetof(R, longest_step), offsetof(R, leaf_size),
+static_assert(sizeof(R) == 7304 && sizeof(Conservation) == 120 && sizeof(EnergyBalance) == 56);
+static_assert(Offsets<18>{offsetof(R, begin), offsetof(R, longest_step), offsetof(R, leaf_size),
                           offsetof(R, clock), offsetof(R, steps_done), offsetof(R, groups_tuned_at),
-                          offsetof(R, has_rungs), offsetof(R, has_gas), offsetof(R, snapshots),
-                          offsetof(R, energy), offsetof(R, conservation), offsetof(R, last_output),
-                          offsetof(R, checkpoint_seconds), offsetof(R, tuning), offsetof(R, rung_costs),
-                          offsetof(R, forces), offsetof(R, frame)} ==
-              Offsets<17>{0, 8, 16, 24, 40, 48, 56, 57, 64, 72, 128, 248, 256, 264, 4768, 6408, 7216});
+                          offsetof(R, epoch), offsetof(R, has_rungs), offsetof(R, has_gas),
+                          offsetof(R, snapshots), offsetof(R, energy), offsetof(R, conservation),
+                          offsetof(R, last_output), offsetof(R, checkpoint_seconds), offsetof(R, tuning),
+                          offsetof(R, rung_costs), offsetof(R, forces), offsetof(R, frame)} ==
+              Offsets<18>{0, 8, 16, 24, 40, 48, 56, 88, 89, 96, 104, 160, 280, 288, 296, 4800, 6440, 7248});
 
 using T = TreeTuning::State;
 static_assert(sizeof(T) == 4504 && sizeof(RedecompositionPrice) == 1520 &&
@@ -52,9 +52,9 @@ static_assert(Offsets<14>{offsetof(F, particles), offsetof(F, active), offsetof(
                           offsetof(F, critical_separation)} ==
               Offsets<14>{0, 8, 16, 344, 672, 680, 728, 736, 752, 776, 784, 792, 796, 800});
 
-static_assert(sizeof(BlockClock::State) == 16 && sizeof(Frame) == 56 && sizeof(GravityState) == 200 &&
-              sizeof(GravitySetup) == 192 && sizeof(WalkSetup) == 168 && sizeof(DomainHead) == 144 &&
-              sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
+static_assert(sizeof(BlockClock::State) == 16 && sizeof(Epoch) == 32 && sizeof(Frame) == 56 &&
+              sizeof(GravityState) == 200 && sizeof(GravitySetup) == 192 && sizeof(WalkSetup) == 168 &&
+              sizeof(DomainHead) == 144 && sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
 
 }  // namespace
 }  // namespace grove
