@@ -65,7 +65,7 @@ std::vector<std::int32_t> LeafMoves::choose(const Backend& backend, const Domain
 Count LeafMoves::move(Backend& backend, Domain& domain, double now, PhaseTimers& timers) {
   if (!std::exchange(is_due_, false) || std::exchange(may_pay_, 0) == 0) return 0;
   {
-    const auto timer = timers.time("wait");  // for ranks that drift for longer
+    const auto timer = timers.time("wait");  // for slower ranks
     comm_.barrier();
   }
   std::vector<std::int32_t> runs;

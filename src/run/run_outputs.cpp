@@ -35,11 +35,15 @@ bool RunOutputs::is_due_now() const {
          std::abs(times_.all()[done_] - run_.clock.time()) <= run_.timeline.same();
 }
 
+/// Of all times, those before this one.
+std::size_t RunOutputs::due_before(double end) const {
+  const double same = std::max(1e-9 * (end - run_.clock.time()), run_.timeline.rounding());
+  return run_.clock.is_done() ? times_.all().size() : times_.count_before(end - same);
+}
+
 void RunOutputs::write_due(double end, const std::function<void()>& save) {
   const Expected expected(at_most(longest_writing_seconds(run_.forces.particles)));
-  const double same = std::max(1e-9 * (end - run_.clock.time()), run_.timeline.rounding());
-  const std::size_t due = run_.clock.is_done() ? times_.all().size() : times_.count_before(end - same);
-  for (; done_ < due; ++done_) {
+  for (const std::size_t due = due_before(end); done_ < due; ++done_) {
     const double time = times_.all()[done_];
     try {
       write(time);

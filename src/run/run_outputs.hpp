@@ -33,6 +33,8 @@ class RunOutputs {
 
   /// True if a snapshot is due at the present time.
   bool is_due_now() const;
+  /// True if write_due() would write some.
+  bool is_due_before(double end) const { return done_ < due_before(end); }
   /// Writes those due before a time, or, where the run is done, all that are left. If one cannot be written,
   /// the state still has it before it: `save` is called, then the error goes on.
   void write_due(double end, const std::function<void()>& save);
@@ -47,6 +49,7 @@ class RunOutputs {
   double seconds_of_picture() const;
 
  private:
+  std::size_t due_before(double end) const;
   void write(double time);
   void write_power(const Particles& particles, const std::string& file) const;
   void write_halos(const std::string& snapshot, double time) const;

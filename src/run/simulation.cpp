@@ -177,6 +177,7 @@ Request Simulation::asked() {
   while (request == Request::snapshot) {
     {
       const auto timer = since_report_.time("output");
+      reports_.write_rows();
       outputs_.write_requested(steps_done_);
     }
     requests_->steps_go_on(expected_checkpoint());
@@ -286,6 +287,7 @@ void Simulation::report_tuning() const {
 /// on with just that one.
 void Simulation::write_outputs(double end, PhaseTimers& timers) {
   const auto timer = timers.time("output");
+  if (outputs_.is_due_before(end)) reports_.write_rows();
   outputs_.write_due(end, [&] { save(nullptr); });
 }
 

@@ -36,8 +36,8 @@ TEST_F(StepBudgetsOnGpu, hold) {
   // Calls: what covers tell, with faults and the number of groups that walk; sums and agreement as on the
   // host. Groups of NCCL: targets of leaves for near ranks, and trees for those in reach; with new cuts also
   // the records of small cells, and all columns of the particles that move. The host waits for the groups
-  // that walk and what covers tell, for the walks, and for the next rungs; with others also for what is
-  // selected for them, once more where there was too little room for that.
+  // that walk and what covers tell, for the walks, and for the next rungs; with others also
+  // for what is selected for them, and a fifth time where there was too little room for that.
   check({{"block step", {3, waits(3, 5), 2}},
          {"first block step", {3, waits(3, 5), 2}},
          {"longest step", {9, waits(8, 10), 2}},

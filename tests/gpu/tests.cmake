@@ -1,6 +1,7 @@
 # Run where there is a GPU; elsewhere they skip, and say so.
 if(GROVE_HAS_CUDA)
   grove_test(far_cells_gpu gpu/far_cells_gpu_test.cpp LINK grove::decomposition_gpu grove::gravity LABELS gpu)
+  grove_test(waits_gpu gpu/waits_gpu_test.cpp LINK grove::cuda LABELS gpu)
   grove_test(bisection_gpu gpu/bisection_gpu_test.cpp LINK grove::cuda grove::host LABELS gpu)
   grove_test(leaf_bisection_gpu gpu/leaf_bisection_gpu_test.cpp LINK grove::cuda grove::forest grove::decomposition LABELS gpu)
   grove_test(octree_gpu gpu/octree_gpu_test.cpp LINK grove::cuda grove::forest LABELS gpu)

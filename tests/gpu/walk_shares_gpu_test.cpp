@@ -35,11 +35,12 @@ GravityParameters opens_all() {
   return gravity;
 }
 
-TEST(ShareLimit, is_about_twice_the_mean) {
-  constexpr std::int64_t groups = 10000;
-  static_assert(cuda::walk_parts(groups) == 1 && cuda::walk_parts(groups / 10) > 1);
-  EXPECT_EQ(cuda::share_limit(groups / 10, groups * 1000), cuda::no_share_limit) << "several warps a group";
+TEST(ShareLimit, is_about_twice_the_mean_of_many_warps) {
+  constexpr std::int64_t groups = 100000, few = 16384 / 4;
+  static_assert(cuda::walk_parts(groups) == 1 && cuda::walk_parts(few) == 1 && cuda::walk_parts(100) > 1);
+  EXPECT_EQ(cuda::share_limit(100, groups * 1000), cuda::no_share_limit) << "several warps a group";
   EXPECT_EQ(cuda::share_limit(groups, groups * 1000), 1500U);
+  EXPECT_EQ(cuda::share_limit(few, few * 1000), 375U) << "four warps in place of each";
   EXPECT_EQ(cuda::share_limit(groups, 0), 256U);
   EXPECT_EQ(cuda::share_limit(groups, std::int64_t{1} << 60), cuda::no_share_limit);
   cuda::ActiveList list;

@@ -143,6 +143,11 @@ TEST_F(CheckpointWithout, tuning_renews_trees_at_other_steps) {
   }));
 }
 
+TEST_F(CheckpointWithout, the_number_of_the_epoch_cuts_elsewhere) {
+  EXPECT_TRUE(matters(on_host, bisections + block_steps,
+                      [](Checkpoint& checkpoint) { ++checkpoint.run.epoch.number; }));
+}
+
 TEST_F(CheckpointWithout, the_rule_of_rebuilds_renews_trees_at_other_steps) {
   EXPECT_TRUE(matters(on_host, bisections + "tuning: {rebuild_above: 0.01}\n" + few_steps,
                       [](Checkpoint& checkpoint) { checkpoint.rebuild_above = RebuildAbove::State{}; }));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -14,6 +15,7 @@
 #include "io/render.hpp"
 #include "io/snapshot.hpp"
 #include "physics/run_fixture.hpp"
+#include "run/guard/stop_requests.hpp"
 #include "run/log/run_log.hpp"
 #include "run/simulation.hpp"
 #include "run/start/initial_state.hpp"
@@ -276,6 +278,32 @@ TEST(RunOutput, is_in_the_units_that_the_user_wrote) {
   const nlohmann::json start = lines_of(folder / "log.jsonl").front();
   EXPECT_EQ(start["units"]["energy"], "Msun (km/s)^2");
   EXPECT_NEAR(start["time_end"].get<double>(), 1, 1e-12);
+}
+
+/// Rows of block steps come with the next call: the last one, too, of a run that is left between two steps.
+TEST(RunOutput, has_the_row_of_a_last_step_that_ends_no_longest_one) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const TestFolder folder(comm, "run-last-row");
+  const Parameters parameters = parse_parameters(
+      "units: {system: none}\n"
+      "initial_conditions: {model: plummer, n: 500}\n"
+      "gravity: {softening: 0.02}\n"
+      "time: {end: 1, step: 0.25}\n"
+      "output: {folder: " +
+          folder.path() + ", render: false, times: []}\n",
+      "test", {});
+  InitialState state = initial_state(comm, parameters);
+  StopRequests requests(comm, folder.path(), 0);
+  Simulation simulation(comm, parameters, std::move(state.particles), state.time);
+  if (comm.is_master()) std::raise(SIGUSR1);
+  EXPECT_EQ(simulation.run(&requests), Ended::stopped);
+  EXPECT_FALSE(simulation.is_synchronised());
+  comm.barrier();  // the master writes the last lines
+  if (!comm.is_master()) return;
+  int rows = -2;  // the heading, and the begin
+  std::ifstream file(folder / "timing.csv");
+  for (std::string line; std::getline(file, line);) ++rows;
+  EXPECT_EQ(rows, 1);
 }
 
 // Each line reaches the system at once: what a run leaves that is killed between two steps can be parsed to

@@ -179,6 +179,32 @@ TEST(RebuildInterval, counts_distances_from_where_builds_lead) {
   EXPECT_NEAR(interval.fit()->cost(3), 1.3, 1e-12);
 }
 
+/// The fit is kept between changes of the state: each of these makes another one.
+TEST(RebuildInterval, has_the_fit_of_its_state_after_each_change) {
+  RebuildInterval interval;
+  const auto expect_fit_of_state = [&](const char* after) {
+    const auto found = interval.fit(), expected = RebuildInterval(interval.state()).fit();
+    ASSERT_EQ(found.has_value(), expected.has_value()) << after;
+    if (found) {
+      EXPECT_EQ(found->cost(2), expected->cost(2)) << after;
+      EXPECT_EQ(found->chi_square, expected->chi_square) << after;
+    }
+  };
+  for (int n = 0; n < 40; ++n) {
+    if (n % 5 == 0) {
+      interval.built(n % 2);
+      expect_fit_of_state("a build");
+    }
+    if (n % 17 == 0) {
+      interval.doubt();
+      expect_fit_of_state("a doubt");
+    }
+    interval.step(1 + 0.1 * static_cast<double>(interval.distance()) + 0.01 * (n % 3), {1, 0});
+    expect_fit_of_state("a step");
+  }
+  EXPECT_TRUE(interval.fit());
+}
+
 TEST(RebuildInterval, goes_on_from_its_state_to_the_bit) {
   const Steps steps = block_steps(600, 3);
   RebuildInterval whole;

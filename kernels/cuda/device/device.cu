@@ -194,7 +194,9 @@ void device_clear(void* memory, std::size_t bytes) {
 
 void device_synchronise() {
   const HostWait wait;
-  GROVE_CUDA(cudaDeviceSynchronize());
+  staging().wait();
+  GROVE_CUDA(cudaDeviceSynchronize());  // also for what goes on in the background
+  ++waits;
 }
 
 DeviceMemoryUse device_memory_use() {

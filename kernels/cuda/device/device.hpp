@@ -65,7 +65,7 @@ struct Download {
   std::size_t bytes;
 };
 void device_download(std::span<const Download> arrays);
-/// How often device_download() and ArrivingBytes::get() have waited.
+/// How often device_download(), device_synchronise() and ArrivingBytes::get() have waited.
 std::uint64_t waits_done();
 
 /// Bytes on their way to the host, as they are in device memory when all that was asked for before is done.

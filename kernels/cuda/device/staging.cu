@@ -44,7 +44,7 @@ void Staging::download(std::span<const Download> arrays) {
 }
 
 void Staging::wait() {
-  downloaded_.record(nullptr);
+  waited_.record(nullptr);
   GROVE_CUDA(cudaStreamSynchronize(nullptr));
 }
 

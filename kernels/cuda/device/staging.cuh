@@ -29,8 +29,8 @@ class Staging {
   void download(std::span<const Download> arrays);
   /// Waits for all that was asked for but in the background.
   void wait();
-  /// When the last wait, here or for a download, was over.
-  const Event& downloaded() const { return downloaded_; }
+  /// When the last wait was over.
+  const Event& waited() const { return waited_; }
 
   /// A piece of ArrivingBytes::most bytes for what comes down without a wait, until it is given back.
   void* take_arrival();
@@ -41,7 +41,7 @@ class Staging {
   std::byte* memory_ = nullptr;        ///< pieces of uploads, then what comes down, then arrivals
   std::array<Event, pieces> is_free_;  ///< when the last copy from each is done
   std::size_t next_ = 0;
-  Event downloaded_;
+  Event waited_;
   std::vector<std::byte*> arrivals_;  ///< free ones
 };
 

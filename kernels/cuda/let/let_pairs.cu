@@ -93,15 +93,19 @@ struct FoundPairs {
   LetNumbers room;
 
   /// Takes room for all receivers of a leaf; returns where it begins.
-  __device__ std::uint32_t take_receivers(std::uint32_t count) const {
-    return atomicAdd(&found->receivers, count);
+  __device__ std::uint64_t take_receivers(std::uint32_t count) const {
+    return atomicAdd(counter(found->receivers), static_cast<unsigned long long>(count));
   }
   __device__ void add(LetPair pair, const LeafPlaces& tree) const {
-    static_assert(sizeof(found->nodes) == sizeof(unsigned long long));
-    pair.node = atomicAdd(reinterpret_cast<unsigned long long*>(&found->nodes),
-                          static_cast<unsigned long long>(marks_of(tree)));
+    pair.node = atomicAdd(counter(found->nodes), static_cast<unsigned long long>(marks_of(tree)));
     const std::uint32_t number = atomicAdd(&found->pairs, 1U);
     if (number < room.pairs) pairs[number] = pair;
+  }
+
+ private:
+  __device__ static unsigned long long* counter(std::uint64_t& number) {
+    static_assert(sizeof(number) == sizeof(unsigned long long));
+    return reinterpret_cast<unsigned long long*>(&number);
   }
 };
 
@@ -113,7 +117,7 @@ __global__ void __launch_bounds__(pair_threads)
   using Scan = cub::BlockScan<std::uint32_t, pair_threads>;
   extern __shared__ std::uint32_t before[];
   __shared__ typename Scan::TempStorage storage;
-  __shared__ std::uint32_t begin;
+  __shared__ std::uint64_t begin;
   const LetTargets::View& targets = from.to;
   const std::int32_t cell = from.cells.cells[blockIdx.x];
   const auto leaf = static_cast<std::int32_t>(blockIdx.x);
@@ -152,12 +156,13 @@ __global__ void __launch_bounds__(pair_threads)
        slot += pair_threads) {
     const std::uint32_t first = before[targets.first_piece[slot]],
                         end = before[targets.first_piece[slot + 1]];
-    if (first < end) to.add({leaf, slot, begin + first, begin + end, 0}, places[leaf]);
+    const auto base = static_cast<std::uint32_t>(begin);  // of use only if there is room
+    if (first < end) to.add({leaf, slot, base + first, base + end, 0}, places[leaf]);
   }
   if (begin + all > to.room.receivers) return;
   for (std::uint32_t piece = threadIdx.x; piece < targets.piece_count; piece += pair_threads) {
     if (before[piece] == before[piece + 1]) continue;
-    std::uint32_t next = begin + before[piece];
+    std::uint64_t next = begin + before[piece];
     descend(from, cell, core, ball, false, piece, [&](std::uint32_t receiver) {
       to.receivers[next++] = receiver;
       return true;
@@ -196,7 +201,10 @@ LetTargets::LetTargets(DeviceArray<LeafTargets> targets, const TargetPieces& pie
 }
 
 LetPairs find_let_pairs(const LeafTrees& trees, const LetReceivers& from, const LetNumbers& room) {
-  constexpr std::uint32_t most_pieces = 12000;  // in the shared memory of a block
+  constexpr std::uint32_t most_pieces = 11000;  // in the shared memory of a block
+  static_assert((most_pieces + 1) * sizeof(std::uint32_t) +
+                    sizeof(cub::BlockScan<std::uint32_t, pair_threads>::TempStorage) + 64 <=
+                48 * 1024);
   if (from.to.piece_count > most_pieces)
     throw std::length_error("too many ranks in reach of one: larger leaves, or fewer ranks, are needed");
   const std::size_t words = words_of_slot(from);

@@ -73,7 +73,7 @@ inline std::size_t words_of_slot(const LetReceivers& from) { return (from.cells.
 ///
 /// Cost: for each own cell some 256 descents, each to a piece of the targets: a cell far out may reach around
 /// thousands of leaves, which one thread would visit one after the other. Device memory: the lists.
-/// std::length_error: more pieces than a block has memory for, 12000 ranks in reach.
+/// std::length_error: more pieces than a block has memory for, some 11000 ranks in reach.
 LetPairs find_let_pairs(const LeafTrees& trees, const LetReceivers& receivers, const LetNumbers& room);
 
 }  // namespace grove::cuda

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 
@@ -237,8 +238,12 @@ LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, co
   };
   LetPairs::OnHost found = search();
   if (!room.has_room_for(found.found)) {
+    if (found.found.receivers > LetPair::most_receivers)
+      throw std::length_error("too many leaves on ranks in reach of each other: more ranks are needed");
     room = found.found.more();
     found = search();
+  } else if (room.is_wasted_on(found.found)) {
+    room = found.found.more();
   }
   opened_ = {words_of_slot(receivers), std::move(found.opened)};
   pairs_ = std::move(found.pairs);

@@ -99,6 +99,7 @@ struct SelectedTree {
 
 /// A tree of this rank and a rank that may open it.
 struct LetPair {
+  static constexpr std::uint64_t most_receivers = std::uint64_t{1} << 31;  ///< of all pairs
   std::int32_t leaf, slot;
   std::uint32_t begin, end;  ///< its leaves that may, in the list of all pairs
   std::uint64_t node;        ///< first one of the tree among those of all pairs' trees
@@ -118,14 +119,21 @@ struct OpenedCells {
 /// What a search for pairs finds.
 struct LetNumbers {
   std::uint64_t nodes = 0;  ///< of the trees of all pairs, each counted up to a multiple of 32
-  std::uint32_t pairs = 0, receivers = 0;
+  std::uint64_t receivers = 0;
+  std::uint32_t pairs = 0;
 
   GROVE_HOST_DEVICE bool has_room_for(const LetNumbers& found) const {
     return found.nodes <= nodes && found.pairs <= pairs && found.receivers <= receivers;
   }
   /// The next search finds as much, or so; the more there is, the less that varies.
   LetNumbers more() const {
-    return {(nodes + nodes / 4 + 4096) / 32 * 32, pairs + pairs / 4 + 16, receivers + receivers / 4 + 4096};
+    return {(nodes + nodes / 4 + 4096) / 32 * 32, receivers + receivers / 4 + 4096, pairs + pairs / 4 + 16};
+  }
+  /// Far more than that.
+  bool is_wasted_on(const LetNumbers& found) const {
+    constexpr int far = 4;
+    const LetNumbers enough = found.more();
+    return nodes > far * enough.nodes || receivers > far * enough.receivers || pairs > far * enough.pairs;
   }
 };
 

@@ -255,6 +255,7 @@ DeviceTop::DeviceTop(TopTable table, const NodeCodes& codes, const Images& image
   beginnings_ = DeviceArray<std::uint32_t>(first.back());
   lay_out(cells.size(), static_cast<std::size_t>(table_.leaves) + (table_.covers.empty() ? 0 : 1));
   cell_links_.upload(cells);
+  table_links_ = DeviceArray<TopLinks>{std::span<const TopLinks>(cells)};
   link();
   begin_walks();
   if (!table_.covers.empty()) list_own();
@@ -315,7 +316,6 @@ void DeviceTop::list_own() {
     is_below[static_cast<std::size_t>(cells[c].child)] = 1;
     is_below[static_cast<std::size_t>(cells[c].child) + 1] = 1;
   }
-  table_links_ = DeviceArray<TopLinks>{std::span<const TopLinks>(cells)};
   own_cells_ = DeviceArray<std::int32_t>{std::span<const std::int32_t>(own)};
   cover_cells_ = DeviceArray<std::int32_t>{std::span<const std::int32_t>(table_.covers)};
   is_cover_ = DeviceArray<std::uint8_t>{std::span<const std::uint8_t>(is_cover)};

@@ -79,24 +79,28 @@ struct WalkTargets {
   float expansion_excess = no_expansion;  ///< set by the walk: GravityParameters::expansion_excess()
 };
 
-/// As many parts as keep a GPU busy with so many groups, of which all ranks together walk those that are
-/// active. The parts decide the order of summation, and so the last bits of the forces: the number must not
-/// depend on how many ranks there are, nor on the GPU.
+/// As many parts as keep a GPU busy with few groups, of which all ranks together walk those that are active.
+/// From some hundred on, splitting long groups does better (share_limit()). The parts decide the order of
+/// summation, and so the last bits of the forces: the number must not depend on how many ranks there are, nor
+/// on the GPU.
 constexpr int walk_parts(std::int64_t groups_of_all_ranks) {
-  constexpr std::int64_t enough = 8192;  // warps; an H200 runs 3168 at a time
+  constexpr std::int64_t enough = 1024;  // warps
   int parts = 1;
   while (parts < most_useful_parts && 2 * parts * groups_of_all_ranks <= enough) parts *= 2;
   return parts;
 }
 
 /// WalkTargets::share_limit for so many groups of so much work (ActiveList::work()) on all ranks: about twice
-/// their mean. A group that reaches into a dense place has ten or twenty times as much to sum, which no
-/// earlier walk foretells, and all others would wait for its warp. None where several warps walk each group
-/// anyway. The limit must not depend on how many ranks there are, nor on the GPU: shares are summed apart.
+/// the mean of as many warps as keep GPUs busy, or of the groups, if there are more. A group that reaches
+/// into a dense place has ten or twenty times as much to sum as others, which no earlier walk foretells, and
+/// all would wait for its warp; and where there are few groups each warp waits for memory most of the time.
+/// None where several warps walk each group anyway. The limit must not depend on how many ranks there are,
+/// nor on the GPU: shares are summed apart.
 constexpr std::uint32_t share_limit(std::int64_t groups_of_all_ranks, std::int64_t work_of_all_ranks) {
-  constexpr std::int64_t least = 256;  // of which the start of a share takes a tenth or so
+  constexpr std::int64_t least = 256;     // of which the start of a share takes a tenth or so
+  constexpr std::int64_t enough = 16384;  // warps; an H200 runs 3168 at a time
   if (walk_parts(groups_of_all_ranks) > 1) return no_share_limit;
-  const std::int64_t limit = work_of_all_ranks / groups_of_all_ranks * 3 / 2;
+  const std::int64_t limit = work_of_all_ranks / std::max(groups_of_all_ranks, enough) * 3 / 2;
   return static_cast<std::uint32_t>(std::clamp(limit, least, std::int64_t{no_share_limit}));
 }
 

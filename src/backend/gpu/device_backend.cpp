@@ -85,7 +85,7 @@ class DeviceBackend : public Backend {
   void kick(const Kick& kick) override { cuda::kick(particles_.size(), kick, fields_of_steps()); }
   double drift(const Drift& drift, const Box* periodic) override {
     cuda::drift(particles_.size(), drift, step_fields(particles_));
-    phases_.leave();
+    phases_.leave("advance");
     if (!periodic) return -1;
     if (particles_.size() == 0) return -periodic->edge;
     const cuda::Extent extent = cuda::find_extent(particles_.values(fields::position), particles_.size());

@@ -118,6 +118,7 @@ void DeviceForest::for_each_joint(const Visit& visit) {
 
 /// The next walk needs as much, or so; the more there is, the less that varies.
 DeviceForest::Room DeviceForest::more_than(const Room& room) {
+  if (room.nodes == 0 && room.particles == 0) return {};  // there are no other ranks
   return {room.nodes + room.nodes / 8 + 1024, room.particles + room.particles / 8 + 1024};
 }
 

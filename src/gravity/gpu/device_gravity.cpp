@@ -160,8 +160,9 @@ ForceOutput DeviceGravity::output() const {
 }
 
 std::array<WalkCounts, 2> DeviceGravity::try_walk(const GravitySetup& setup, const Domain& domain) {
+  const Chosen of_walk = chosen_;
   comm_.together([&] { choose_groups(setup, 0); });
-  const Chosen chosen{.groups = comm_.sum(chosen_.groups)};
+  const Chosen chosen{.groups = comm_.sum(std::exchange(chosen_, of_walk).groups)};
   const auto& [gravity, units, separation] = setup.walk;
   std::array<WalkCounts, 2> counts;
   comm_.together([&] {
@@ -231,13 +232,13 @@ std::string DeviceGravity::refit(const GravitySetup& setup, const Domain& domain
     forest_.update(particles_, domain.box, setup.walk.gravity, setup.walk.units, setup.median_acceleration,
                    plan.first_active);
     if (plan.checks) lost = fault_of_separations(setup.walk.gravity);
-    phases_.leave();
   });
   return lost;
 }
 
 void DeviceGravity::begin_walk(const GravitySetup& setup, const Domain& domain, int first_active,
                                Selections selections) {
+  if (selections != Selections::again) phases_.leave("moments");
   first_active_ = first_active;
   own_.reset();  // of an evaluation that has ended with an error
   // Again means with the same targets: the work by which they are chosen is no longer that of their last
@@ -269,8 +270,10 @@ void DeviceGravity::begin_own_walk(const GravitySetup& setup) {
 void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain, Selections selections,
                             PhaseTimers& timers) {
   const auto say = [&] {
-    unless_at_fault([&] { take_chosen(); });
-    phases_.settle(timers);
+    unless_at_fault([&] {
+      take_chosen();
+      phases_.settle(timers, "let");
+    });
     chosen_.faults = fault_ ? 1 : 0;
     return chosen_;
   };
@@ -300,6 +303,7 @@ GravityStorage::Imported DeviceGravity::import(const GravitySetup& setup, const 
   targets_.trees = forest_.trees();  // which may lie elsewhere
   targets_.trees.groups = groups;
   urgent_.reset();
+  phases_.leave("let");
   return imported;
 }
 
@@ -315,7 +319,7 @@ WalkCounts DeviceGravity::walk_others(const GravitySetup& setup, const Domain& d
   }
   const WalkCounts counts = own_->finish_with_others(setup.walk.gravity, setup.walk.units,
                                                      trees_.sources(own(setup, domain)), targets_, output());
-  phases_.settle(timers);
+  phases_.settle(timers, "walk");
   most_shares_ = targets_.most_shares;
   shares_ += own_->shares();
   timers.add("own walk", {own_->seconds(), {}});
@@ -349,6 +353,7 @@ void DeviceGravity::sum_directly(const GravitySetup& setup, const Domain&, int f
                  static_cast<std::uint32_t>(std::min(setup.particles, most_work)),
                  particles_.values(fields::work));
   cuda::device_synchronise();
+  phases_.settle(timers, "walk");
 }
 
 void DeviceGravity::set_no_forces(int first_active) {
@@ -401,8 +406,12 @@ void DeviceGravity::remember(int first_active) {
 }
 
 GravityStorage::Remembered DeviceGravity::remembered() const {
-  const cuda::RungWork& work = remembered_->get();
-  return {work.particles, work.interactions, work.not_finite};
+  if (remembered_) {
+    const cuda::RungWork& work = remembered_->get();
+    last_remembered_ = {work.particles, work.interactions, work.not_finite};
+    remembered_.reset();
+  }
+  return last_remembered_;
 }
 
 void DeviceGravity::move_leaves(std::span<const std::int32_t> from, const Domain& domain) {

@@ -130,7 +130,8 @@ class DeviceGravity : public GravityStorage {
 
   // Of the last forces.
   cuda::DeviceArray<cuda::RungWork> remembered_work_;
-  std::optional<cuda::Arriving<cuda::RungWork>> remembered_;
+  mutable std::optional<cuda::Arriving<cuda::RungWork>> remembered_;  ///< until it is asked for
+  mutable Remembered last_remembered_;
 
   // During an evaluation.
   std::optional<FarField<far_order>> far_field_;  ///< where cells do not act through expansions
