@@ -123,7 +123,7 @@ class GravityStorage {
   /// Adds external potentials to the new accelerations, and keeps what the next evaluation needs of them. Not
   /// collective, nor is the next one.
   virtual void remember(int first_active) = 0;
-  /// What was remembered last. A GPU may be at it still: then this waits, unless something else has.
+  /// Counts of the last call. A GPU may be at it still: then this waits, unless something else has.
   virtual Remembered remembered() const = 0;
   /// Potentials that act from the next evaluation on. The same on every rank.
   virtual void set_external(std::vector<ExternalPotential> potentials) = 0;

@@ -67,7 +67,7 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
     return walks.may_open(top.centre[cell], core, near_ball,
                           known.cells[static_cast<std::size_t>(cell)].leaves > 1, unit_length, images);
   };
-  // What is known of a rank is not asked again: that takes as long as all else.
+  // A rank that is known to be near is not asked again, which would take as long as all else.
   std::vector<std::uint8_t> out_is_near(known.first_cover.size()), in_is_near(out_is_near.size());
   const auto is_near_now = [&](std::vector<std::uint8_t>& ranks, int rank, const Wanted& walks,
                                std::int32_t cell) {

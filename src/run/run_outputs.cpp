@@ -35,7 +35,7 @@ bool RunOutputs::is_due_now() const {
          std::abs(times_.all()[done_] - run_.clock.time()) <= run_.timeline.same();
 }
 
-/// Of all times, those before this one.
+/// How many of all times come before this one.
 std::size_t RunOutputs::due_before(double end) const {
   const double same = std::max(1e-9 * (end - run_.clock.time()), run_.timeline.rounding());
   return run_.clock.is_done() ? times_.all().size() : times_.count_before(end - same);

@@ -1,4 +1,4 @@
-// What reaches the host without a wait of its own, and to whom the time of waits belongs.
+// Values that reach the host without a wait of their own, and phases to which the time of waits belongs.
 #include <cstddef>
 #include <cstdint>
 #include <numeric>

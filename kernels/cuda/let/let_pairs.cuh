@@ -25,7 +25,7 @@ class LetPairs {
   std::uint32_t* opened() const { return at<std::uint32_t>(sizeof(LetNumbers)); }
   LetPair* pairs() const { return at<LetPair>(pairs_begin()); }                  ///< in any order
   SelectedTree* selected() const { return at<SelectedTree>(selected_begin()); }  ///< of each pair
-  /// What a search begins with.
+  /// Before a search.
   void clear() const { device_clear(told_.data(), pairs_begin()); }
 
   /// All but the receivers, in the memory of the host. Waits.

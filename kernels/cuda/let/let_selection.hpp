@@ -116,7 +116,7 @@ struct OpenedCells {
   }
 };
 
-/// What a search for pairs finds.
+/// How much a search for pairs finds.
 struct LetNumbers {
   std::uint64_t nodes = 0;  ///< of the trees of all pairs, each counted up to a multiple of 32
   std::uint64_t receivers = 0;

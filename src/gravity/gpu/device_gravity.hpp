@@ -128,7 +128,7 @@ class DeviceGravity : public GravityStorage {
   cuda::NodeCodes codes_ = cuda::bisection_codes;
   std::optional<cuda::DeviceDomainCells> domain_cells_;  ///< once trees have been renewed
 
-  // Of the last forces.
+  // The last forces.
   cuda::DeviceArray<cuda::RungWork> remembered_work_;
   mutable std::optional<cuda::Arriving<cuda::RungWork>> remembered_;  ///< until it is asked for
   mutable Remembered last_remembered_;

@@ -370,7 +370,7 @@ cuda::DeviceArray<TopCell> DeviceTreeExchange::exchange_values(const Own& now, c
   return top_cells;
 }
 
-/// Where the own trees are.
+/// The places of the own trees.
 std::vector<cuda::LeafPlace> DeviceTreeExchange::own_places(const Own& own) const {
   std::vector<cuda::LeafPlace> places;
   for (const cuda::LeafPlaces& leaf : own.forest.places())
@@ -378,7 +378,7 @@ std::vector<cuda::LeafPlace> DeviceTreeExchange::own_places(const Own& own) cons
   return places;
 }
 
-/// Where the trees of known leaves are: the own ones, those that come, one after the other, and of all others
+/// The places of the trees of known leaves: the own ones, those that come, one after the other, and of all others
 /// the roots.
 std::vector<cuda::LeafPlace> DeviceTreeExchange::places(const Own& own, const NumberedLets& lets) const {
   std::vector<cuda::LeafPlace> places = own_places(own);

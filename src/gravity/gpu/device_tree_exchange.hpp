@@ -126,7 +126,7 @@ class DeviceTreeExchange {
   OfKind exact_;                                  ///< for the others
   std::map<int, cuda::LetNumbers> room_of_kind_;  ///< for what they find
   TableBytes tables_;
-  // Of the last selection; the next one's are mostly the same.
+  // The last selection had these; the next one's are mostly the same.
   std::vector<cuda::ParticleRange> told_ranges_;
   cuda::DeviceArray<std::uint32_t> told_leaves_;  ///< in these
   std::optional<cuda::TargetPieces> pieces_;
