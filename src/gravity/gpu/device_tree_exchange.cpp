@@ -378,8 +378,8 @@ std::vector<cuda::LeafPlace> DeviceTreeExchange::own_places(const Own& own) cons
   return places;
 }
 
-/// The places of the trees of known leaves: the own ones, those that come, one after the other, and of all others
-/// the roots.
+/// The places of the trees of known leaves: the own ones, those that come, one after the other, and of all
+/// others the roots.
 std::vector<cuda::LeafPlace> DeviceTreeExchange::places(const Own& own, const NumberedLets& lets) const {
   std::vector<cuda::LeafPlace> places = own_places(own);
   std::size_t node = own.forest.nodes(), particle = own.forest.particles();
