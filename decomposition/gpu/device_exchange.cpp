@@ -34,7 +34,7 @@ bool mpi_takes_device_memory(const Communicator& comm) {
 
 namespace {
 
-/// Tells the watchdog that this rank waits for others, as GROVE_MPI does.
+/// Tells the watchdog that this rank waits for others, as GROVE_MPI does: NCCL may have to reach them first.
 class NcclCall {
  public:
   explicit NcclCall(const char* call) { progress().begin_call(call); }

@@ -39,7 +39,8 @@ class DeviceExchange {
     void* receive;
     std::size_t element_size;
   };
-  /// Collective; transfers in the same order on every rank. NCCL makes all of them at once, in one group.
+  /// Collective; transfers in the same order on every rank. NCCL makes all of them at once, in one group,
+  /// which the GPU waits for and the host does not.
   /// Through MPI all arrays go from a rank to another in one message, or, as at most round_bytes are under
   /// way from a rank at a time, in pieces of that size; memory for as many is kept from call to call.
   void apply(std::span<const Transfer> transfers) const;

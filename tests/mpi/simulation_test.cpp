@@ -141,7 +141,7 @@ TEST(Epoch, takes_16_steps_and_a_longest_one_at_least) {
   EXPECT_EQ(epochs_of(Steps(40, 1)), (Steps{16, 32}));
   EXPECT_EQ(epochs_of(Steps(12, 4)), (Steps{16, 32}));
   EXPECT_EQ(epochs_of(Steps(4, 32)), (Steps{32, 64, 96}));
-  // Where rungs change it is neither begun anew in each step nor cut short.
+  // A change of rungs neither begins an epoch in each step nor cuts one short.
   EXPECT_EQ(epochs_of({1, 1, 1, 1, 64, 64, 64, 1, 1, 1}), (Steps{16, 80, 144, 197}));
   EXPECT_EQ(epochs_of({32, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}), (Steps{32, 48}));
 }

@@ -38,7 +38,8 @@ class NcclGroup {
     std::span<const Count> receive_offsets;
     std::size_t element_size;
   };
-  /// Collective. All transfers, in the same order on every rank, in one group of sends and receives.
+  /// Collective. All transfers, in the same order on every rank, in one group of sends and receives. They are
+  /// in order with all other work of the stream; the host does not wait for them.
   void exchange(std::span<const Transfer> transfers) const;
 
  private:
