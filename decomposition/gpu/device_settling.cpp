@@ -69,11 +69,11 @@ std::vector<Segment> DeviceRank::settle(const Communicator& comm, const PlaceFin
   const std::vector<Count> begin = sort(records_);
   std::vector<Count> leaving;
   for (std::size_t rank = own; rank < numbers; ++rank) leaving.push_back(begin[rank + 1] - begin[rank]);
-  const Count most = comm.max(begin[numbers] - begin[own]);
+  Count most = begin[numbers] - begin[own];
+  const ExchangePlan plan = ExchangePlan::with_largest(comm, leaving, most);
   cuda::DeviceRecords arrived;
   std::vector<Count> arrived_begin(numbers + 1, 0);
   if (most > 0) {
-    const ExchangePlan plan(comm, leaving);
     const auto received = static_cast<std::size_t>(plan.receive_total());
     check_sizes(comm, size() + received, all);
     if (received > 0 || plan.send_total() > 0) {

@@ -11,19 +11,22 @@
 /// the one make an expansion about that of the other. Units: the edge of the box, and G = 1.
 namespace grove {
 
-/// Order of multipoles, of expansions, and of both together: terms l of multipoles and j of an expansion with
-/// j + l above it are left out, as if each source acted by the terms of 1 / |d + y - x| in powers of y - x up
-/// to it.
-inline constexpr int far_cells_order = far_moments;
+/// Order of expansions, and of multipoles and expansions together: terms l of multipoles and j of an
+/// expansion with j + l above it are left out, as if each source acted by the terms of 1 / |d + y - x| in
+/// powers of y - x up to it.
+inline constexpr int far_cells_order = 10;
+static_assert(far_cells_order <= far_moments);
 using FarHarmonics = Harmonics<far_cells_order>;
+/// Those of far_cells_order come first; the others are summed for those of the box.
+using FarMultipoles = Harmonics<far_moments>;
 
 /// Sums over the particles of a cell or a leaf, at places y from the middle of its ball.
 struct FarMoments {
-  FarHarmonics multipoles{};  ///< of m R_lm(-y)
-  double second = 0;          ///< of m |y|^2
+  FarMultipoles multipoles{};  ///< of m R_lm(-y)
+  double second = 0;           ///< of m |y|^2
 
   GROVE_HOST_DEVICE friend FarMoments operator+(FarMoments a, const FarMoments& b) {
-    for (int i = 0; i < FarHarmonics::size; ++i) a.multipoles.of[i] += b.multipoles.of[i];
+    for (int i = 0; i < FarMultipoles::size; ++i) a.multipoles.of[i] += b.multipoles.of[i];
     a.second += b.second;
     return a;
   }
@@ -40,7 +43,7 @@ struct BallPlaces {
 };
 
 /// Moments of low order, of which multipoles are all but one.
-GROVE_HOST_DEVICE inline LowMoments low_moments(const FarHarmonics& multipoles, double second) {
+GROVE_HOST_DEVICE inline LowMoments low_moments(const FarMultipoles& multipoles, double second) {
   LowMoments low;
   low.mass = multipoles(0, 0).re;
   low.first = {-2 * multipoles(1, 1).re, -2 * multipoles(1, 1).im, -multipoles(1, 0).re};
@@ -83,8 +86,8 @@ GROVE_HOST_DEVICE inline DeviceComplex moved_local(const Harmonics<far_order>& l
 }
 
 /// One multipole about another middle. regular: the harmonics at the way to it.
-GROVE_HOST_DEVICE inline DeviceComplex moved_multipole(const FarHarmonics& multipoles,
-                                                       const FarHarmonics& regular, int l, int m) {
+GROVE_HOST_DEVICE inline DeviceComplex moved_multipole(const FarMultipoles& multipoles,
+                                                       const FarMultipoles& regular, int l, int m) {
   DeviceComplex sum{0, 0};
   for (int j = 0; j <= l; ++j) {
     const int first = m - (l - j) > -j ? m - (l - j) : -j, last = m + (l - j) < j ? m + (l - j) : j;
@@ -95,10 +98,10 @@ GROVE_HOST_DEVICE inline DeviceComplex moved_multipole(const FarHarmonics& multi
 
 /// About another middle, `back` from the old one: exact but for rounding. Cost: 3000 complex products.
 inline FarMoments moved(const FarMoments& moments, const Vec3d& back) {
-  FarHarmonics regular;
-  for (int m = 0; m <= far_cells_order; ++m) find_regular(m, back, regular);
+  FarMultipoles regular;
+  for (int m = 0; m <= far_moments; ++m) find_regular(m, back, regular);
   FarMoments result;
-  for (int l = 0; l <= far_cells_order; ++l)
+  for (int l = 0; l <= far_moments; ++l)
     for (int m = 0; m <= l; ++m) result.multipoles(l, m) = moved_multipole(moments.multipoles, regular, l, m);
   result.second = moved_low(low_moments(moments.multipoles, moments.second), back).second;
   return result;

@@ -14,7 +14,7 @@
 namespace grove {
 
 /// Orders of that expansion and of the box's moments, of runs and of what audits them.
-inline constexpr int far_order = 12, far_moments = 10;
+inline constexpr int far_order = 12, far_moments = 12;
 inline constexpr int audit_far_order = 14, audit_far_moments = 14;
 
 /// Sums over the particles of a box: m, m y and m y^2 at places y.

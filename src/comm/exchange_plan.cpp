@@ -17,14 +17,15 @@ std::vector<Count> offsets_of(std::span<const Count> counts) {
 }
 
 /// How many elements come from each rank.
-std::vector<Count> told_counts(const Communicator& comm, std::span<const Count> send_counts) {
+std::vector<Count> told_counts(const Communicator& comm, std::span<const Count> send_counts,
+                               std::span<Count> maxima = {}) {
   const auto self = static_cast<std::size_t>(comm.rank());
   std::vector<Told<Count>> told;
   for (std::size_t rank = 0; rank < send_counts.size(); ++rank)
     if (rank != self && send_counts[rank] != 0) told.push_back({static_cast<int>(rank), send_counts[rank]});
   std::vector<Count> counts(send_counts.size(), 0);
   counts[self] = send_counts[self];
-  for (const auto& [rank, count] : tell_some(comm, std::span<const Told<Count>>(told)))
+  for (const auto& [rank, count] : tell_some(comm, std::span<const Told<Count>>(told), maxima))
     counts[static_cast<std::size_t>(rank)] = count;
   return counts;
 }
@@ -41,6 +42,11 @@ ExchangePlan::ExchangePlan(const Communicator& comm, std::span<const Count> send
       send_offsets_(offsets_of(send_counts)),
       receive_offsets_(offsets_of(receive_counts)),
       round_bytes_(std::min(round_bytes, static_cast<std::size_t>(std::numeric_limits<int>::max()))) {}
+
+ExchangePlan ExchangePlan::with_largest(const Communicator& comm, std::span<const Count> send_counts,
+                                        Count& most) {
+  return {comm, send_counts, told_counts(comm, send_counts, std::span(&most, 1))};
+}
 
 std::size_t ExchangePlan::most_sent_to_a_rank() const {
   Count most = 0;

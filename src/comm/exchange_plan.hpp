@@ -29,6 +29,10 @@ class ExchangePlan {
   ExchangePlan(const Communicator& comm, std::span<const Count> send_counts,
                std::size_t round_bytes = default_round_bytes);
 
+  /// The same, and the largest of a number of each rank, which becomes known in the same call. Collective.
+  /// most (in/out): that number, and the largest.
+  static ExchangePlan with_largest(const Communicator& comm, std::span<const Count> send_counts, Count& most);
+
   /// The same where each rank knows what it gets. Not collective. receive_counts: elements from each rank,
   /// length P.
   ExchangePlan(const Communicator& comm, std::span<const Count> send_counts,

@@ -1,7 +1,9 @@
 #include "comm/radix_select.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,10 +30,13 @@ std::vector<Count> count_digits(std::span<const Key> keys, const Digit& digit) {
 template <class Key>
 class Survivors {
  public:
-  explicit Survivors(std::span<const Key> keys) : keys_(keys) {}
+  explicit Survivors(std::span<const Key> keys) : all_(keys) {}
 
   std::vector<Count> operator()(const DigitQuestion& question) {
-    if (question.high < bits) keep(question);
+    if (question.asks_all(bits))
+      keys_ = all_;
+    else
+      keep(question);
     last_ = question;
     counts_ = count_digits(keys_, [&](Key key) { return digit_of(key, question); });
     return counts_;
@@ -40,8 +45,10 @@ class Survivors {
  private:
   static constexpr int bits = 8 * sizeof(Key);
   static std::size_t digit_of(Key key, const DigitQuestion& question) {
-    return static_cast<std::size_t>(key >> question.low) &
-           ((std::size_t{1} << (question.high - question.low)) - 1);
+    const auto last = static_cast<std::size_t>(question.digits()) - 1;
+    if (!question.is_window) return static_cast<std::size_t>(key >> question.low) & last;
+    const auto begin = static_cast<Key>(question.prefix);
+    return key < begin ? 0 : std::min(static_cast<std::size_t>((key - begin) >> question.low), last);
   }
 
   /// Every key is written, and overwritten unless it survives: no branch to guess. So there is one more
@@ -58,47 +65,90 @@ class Survivors {
     keys_ = std::span<const Key>(survivors_).first(kept);
   }
 
-  std::span<const Key> keys_;
+  std::span<const Key> all_, keys_;
   Array<Key> survivors_;
   DigitQuestion last_{};
   std::vector<Count> counts_;
 };
 
-/// The key whose number number_of(all keys) tells; 0 if there are none.
+/// Goes from digit to digit to the key whose number number_of(all keys) tells.
 template <class NumberOf>
-std::uint64_t select(const Communicator& comm, int bits, const DigitCounter& count_digits,
-                     JointReduction& joint, const NumberOf& number_of) {
-  std::uint64_t found = 0;
-  Count k = 0;
-  for (int high = bits; high > 0;) {
-    const int low = high > digit_bits ? high - digit_bits : 0;
-    std::vector<Count> counts = count_digits({found, high, low});
-    if (high == bits) {
-      joint.sum(std::span<Count>(counts)).apply(comm);
+class Selection {
+ public:
+  Selection(const Communicator& comm, const DigitCounter& count_digits, JointReduction& joint,
+            const NumberOf& number_of)
+      : comm_(comm), count_digits_(count_digits), joint_(&joint), number_of_(number_of) {}
+
+  /// Among keys of so many bits; 0 if there are none.
+  std::uint64_t run(int bits) { return below(bits, 0, 0); }
+  /// The same where it may be near a guess.
+  std::uint64_t run(int bits, std::uint64_t guess) {
+    constexpr int low = digit_bits, high = 2 * digit_bits;
+    constexpr std::uint64_t before = std::uint64_t{1} << (high - 1);
+    const std::uint64_t begin = guess < before ? 0 : (guess - before) >> low << low;
+    const auto found = ask({begin, high, low, true});
+    if (!found) return 0;
+    // The first and the last digit hold all that lies outside.
+    if (found->digit == 0 || found->digit + 1 == digits) return below(bits, 0, 0);
+    return below(low, begin + (found->digit << low), found->before);
+  }
+
+ private:
+  struct Found {
+    std::uint64_t digit;
+    Count before;  ///< keys with lower digits
+  };
+
+  /// The digit of the wanted key; nothing if there are no keys. before: keys that are lower than those asked.
+  std::optional<Found> ask(const DigitQuestion& question, Count before = 0) {
+    std::vector<Count> counts = count_digits_(question);
+    if (joint_) {
+      std::exchange(joint_, nullptr)->sum(std::span<Count>(counts)).apply(comm_);
       const Count all = std::accumulate(counts.begin(), counts.end(), Count{0});
-      if (all == 0) return 0;
-      k = number_of(all);
+      if (all == 0) return {};
+      number_ = number_of_(all);
     } else {
-      comm.sum(std::span<Count>(counts));
+      comm_.sum(std::span<Count>(counts));
     }
     std::size_t wanted = 0;
-    while (k >= counts[wanted]) k -= counts[wanted++];
-    found |= static_cast<std::uint64_t>(wanted) << low;
-    high = low;
+    while (number_ - before >= counts[wanted]) before += counts[wanted++];
+    return Found{wanted, before};
   }
-  return found;
-}
+
+  /// The key, of which all bits from `high` on are known, and how many are lower than all with these.
+  std::uint64_t below(int high, std::uint64_t key, Count before) {
+    while (high > 0) {
+      const int low = high > digit_bits ? high - digit_bits : 0;
+      const auto found = ask({key, high, low}, before);
+      if (!found) return 0;
+      key |= found->digit << low;
+      before = found->before;
+      high = low;
+    }
+    return key;
+  }
+
+  const Communicator& comm_;
+  const DigitCounter& count_digits_;
+  JointReduction* joint_;  ///< until the first answer
+  const NumberOf& number_of_;
+  Count number_ = 0;  ///< of the wanted key
+};
 
 }  // namespace
 
 std::uint64_t select_key(const Communicator& comm, int bits, const DigitCounter& count_digits, Count k) {
   JointReduction alone;
-  return select(comm, bits, count_digits, alone, [k](Count) { return k; });
+  const auto number_of = [k](Count) { return k; };
+  return Selection(comm, count_digits, alone, number_of).run(bits);
 }
 
-std::uint64_t median_key(const Communicator& comm, int bits, const DigitCounter& count_digits,
+std::uint32_t median_key(const Communicator& comm, std::uint32_t guess, const DigitCounter& count_digits,
                          JointReduction& joint) {
-  return select(comm, bits, count_digits, joint, [](Count all) { return (all - 1) / 2; });
+  constexpr int bits = 32;
+  const auto number_of = [](Count all) { return (all - 1) / 2; };
+  Selection selection(comm, count_digits, joint, number_of);
+  return static_cast<std::uint32_t>(guess == 0 ? selection.run(bits) : selection.run(bits, guess));
 }
 
 std::uint32_t select_key(const Communicator& comm, std::span<const std::uint32_t> keys, Count k) {
@@ -109,17 +159,17 @@ std::uint64_t select_key(const Communicator& comm, std::span<const std::uint64_t
   return select_key(comm, 64, Survivors(keys), k);
 }
 
-float median(const Communicator& comm, std::span<const float> values, JointReduction& joint) {
+float median(const Communicator& comm, std::span<const float> values, float guess, JointReduction& joint) {
   // The bits of floats that are not negative, read as integers, are in the order of the floats.
   std::vector<std::uint32_t> keys(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) keys[i] = std::bit_cast<std::uint32_t>(values[i]);
   const std::span<const std::uint32_t> all(keys);
-  return std::bit_cast<float>(static_cast<std::uint32_t>(median_key(comm, 32, Survivors(all), joint)));
+  return std::bit_cast<float>(median_key(comm, std::bit_cast<std::uint32_t>(guess), Survivors(all), joint));
 }
 
 float median(const Communicator& comm, std::span<const float> values) {
   JointReduction alone;
-  return median(comm, values, alone);
+  return median(comm, values, 0, alone);
 }
 
 }  // namespace grove

@@ -24,6 +24,12 @@ std::uint64_t select_key(const Communicator& comm, std::span<const std::uint64_t
 struct DigitQuestion {
   std::uint64_t prefix;  ///< only keys whose bits from `high` on are these count
   int high, low;         ///< the digit: bits low .. high - 1
+  /// All keys count, those below `prefix` as having the first digit, and those that are too large the last
+  /// one. The prefix may be any multiple of 2^low.
+  bool is_window = false;
+
+  int digits() const { return 1 << (high - low); }
+  bool asks_all(int bits) const { return is_window || high == bits; }
 };
 /// Answers how often each digit occurs, at least 2^(high - low) counts. Questions come from the highest digit
 /// down, each with the answer to the last one in its prefix.
@@ -31,14 +37,15 @@ using DigitCounter = std::function<std::vector<Count>(const DigitQuestion&)>;
 /// The same for keys of so many bits.
 std::uint64_t select_key(const Communicator& comm, int bits, const DigitCounter& count_digits, Count k);
 
-/// The lower median of keys of so many bits: element (n - 1) / 2 in ascending order; 0 if there are none.
+/// The lower median of keys of 32 bits: element (n - 1) / 2 in ascending order; 0 if there are none. guess:
+/// if the key is within 2^21 of it two digits tell it, else they are all asked for; 0: nothing is known.
 /// joint: what else is to be reduced, in the message of the first digit.
-std::uint64_t median_key(const Communicator& comm, int bits, const DigitCounter& count_digits,
+std::uint32_t median_key(const Communicator& comm, std::uint32_t guess, const DigitCounter& count_digits,
                          JointReduction& joint);
 
 /// The lower median of the values of all ranks together. Collective. values: not negative, no NaN. 0 if there
-/// are none. joint: as above.
-float median(const Communicator& comm, std::span<const float> values, JointReduction& joint);
+/// are none. guess: near enough if it is an eighth off; joint: as above.
+float median(const Communicator& comm, std::span<const float> values, float guess, JointReduction& joint);
 float median(const Communicator& comm, std::span<const float> values);
 
 }  // namespace grove

@@ -3,9 +3,9 @@
 namespace grove {
 
 /// A message is known to have been received when its synchronous send is done. A rank whose sends are done
-/// enters the barrier; when all have, nothing is under way any more.
+/// enters the barrier, or the reduction; when all have, nothing is under way any more.
 void tell_some(const Communicator& comm, std::span<const int> ranks, const void* values, std::size_t size,
-               const std::function<void(int rank, const std::byte* value)>& take) {
+               std::span<Count> maxima, const std::function<void(int rank, const std::byte* value)>& take) {
   if (comm.size() == 1) return;
   // The first rank to leave the barrier may tell others the next thing while they still listen for this one.
   const int tag = static_cast<int>(comm.alternates() ? Tag::told : Tag::told_next);
@@ -32,8 +32,12 @@ void tell_some(const Communicator& comm, std::span<const int> ranks, const void*
       GROVE_MPI(
           MPI_Testall(static_cast<int>(sends.size()), sends.data(), &are_received, MPI_STATUSES_IGNORE));
       if (!are_received) continue;
-      comm.count(0);
-      GROVE_MPI(MPI_Ibarrier(comm.get(), &barrier));
+      comm.count(maxima.size_bytes());
+      if (maxima.empty())
+        GROVE_MPI(MPI_Ibarrier(comm.get(), &barrier));
+      else
+        GROVE_MPI(MPI_Iallreduce(MPI_IN_PLACE, maxima.data(), static_cast<int>(maxima.size()),
+                                 mpi_type<Count>(), MPI_MAX, comm.get(), &barrier));
     }
   }
 }

@@ -32,13 +32,15 @@ double periodic_delta(const GravityParameters& gravity, const GravityStorage::Su
 /// These err less than the nodes that would act in their place: 1.8 times the delta gives the same errors.
 /// The more particles there are, the smaller is the part of a force that walks sum, and with it what they
 /// err: the 99th percentile of errors at z = 49, which is as delta^(3/4), falls by a half from 32^3 particles
-/// to 256^3. This makes up for most of that: `high` has less room than `standard` (docs/cosmology.md).
-/// Near the largest delta, where matter is uneven, nothing is left to be made up for: it is not raised above
-/// half of that.
+/// to 256^3. Above 48^3 this makes up for most of that: `high`, and lattices, have less room than most
+/// (docs/cosmology.md).
+/// Near the largest delta, where matter is uneven, less is left to be made up for: a half of it is the most,
+/// and of 256^3 particles two thirds.
 double far_delta(double delta, double most, Count particles) {
-  constexpr double few = 32 * 32 * 32;
-  const double growth = 1.8 * std::pow(std::max(1., static_cast<double>(particles) / few), 0.1);
-  return std::max(delta, std::min(most / 2, delta * growth));
+  constexpr double few = 48 * 48 * 48;
+  const double many = std::max(1., static_cast<double>(particles) / few);
+  const double bound = std::min(1., std::pow(many, 0.06) / 2) * most;
+  return std::max(delta, std::min(bound, 1.8 * delta * std::pow(many, 0.15)));
 }
 
 }  // namespace
@@ -139,7 +141,7 @@ bool Gravity::add_over_ranks(JointReduction joint, bool is_complete, int& is_at_
 
 GravitySetup Gravity::agree_on_setup(const Domain& domain) const {
   const bool with_median = parameters_.self_gravity && parameters_.needs_old_acceleration();
-  const GravityStorage::Sums sums = storage_.reduce(with_median);
+  const GravityStorage::Sums sums = storage_.reduce(with_median, setup_.median_acceleration);
   GravitySetup setup;
   setup.particles = sums.particles;
   setup.median_acceleration = sums.median_acceleration;

@@ -58,7 +58,8 @@ class GravityStorage {
     double largest_mass = 0;
     float median_acceleration = 0;  ///< the lower median of |a_old|; 0: it was not asked for
   };
-  virtual Sums reduce(bool with_median) const = 0;
+  /// last_median: that of an earlier call, near which the new one is looked for first; 0: there was none.
+  virtual Sums reduce(bool with_median, float last_median) const = 0;
   /// Only asked for where a message names it.
   virtual FarParticle farthest() const = 0;
 

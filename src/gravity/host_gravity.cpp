@@ -19,7 +19,7 @@
 
 namespace grove {
 
-GravityStorage::Sums HostGravity::reduce(bool with_median) const {
+GravityStorage::Sums HostGravity::reduce(bool with_median, float last_median) const {
   Sums sums;
   sums.particles = static_cast<Count>(particles_.size());
   if (!particles_.empty())
@@ -27,7 +27,7 @@ GravityStorage::Sums HostGravity::reduce(bool with_median) const {
   JointReduction joint;
   joint.sum(sums.particles).max(sums.largest_mass);
   if (with_median)
-    sums.median_acceleration = median(comm_, particles_.old_acceleration, joint);
+    sums.median_acceleration = median(comm_, particles_.old_acceleration, last_median, joint);
   else
     joint.apply(comm_);
   return sums;

@@ -29,7 +29,7 @@ class HostGravity : public GravityStorage {
               Array<Record>& records)
       : comm_(comm), parameters_(parameters), particles_(particles), records_(records) {}
 
-  Sums reduce(bool with_median) const override;
+  Sums reduce(bool with_median, float last_median) const override;
   FarParticle farthest() const override { return farthest_particle(comm_, particles_); }
   void grow(const Domain& domain, PhaseTimers& timers) override;
   std::string refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,

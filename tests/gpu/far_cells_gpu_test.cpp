@@ -176,7 +176,7 @@ TEST_F(FarCellsOnGpu, have_the_same_bits_by_way_of_covers) {
   const std::vector<FarMoments> found = by_covers.found(), expected = whole.found();
   for (std::size_t c = 0; c < found.size(); ++c) {
     EXPECT_EQ(found[c].second, expected[c].second);
-    for (int i = 0; i < FarHarmonics::size; ++i) {
+    for (int i = 0; i < FarMultipoles::size; ++i) {
       EXPECT_EQ(found[c].multipoles.of[i].re, expected[c].multipoles.of[i].re);
       EXPECT_EQ(found[c].multipoles.of[i].im, expected[c].multipoles.of[i].im);
     }

@@ -293,7 +293,7 @@ TEST(FarMoments, of_the_box_come_from_the_root) {
     const FarLeaves box = in_far_leaves(all, 16);
     const auto found = box_moments(box.moments[0], box.balls[0], box.gravity.images),
                expected = direct_moments(box);
-    for (int i = 0; i < FarHarmonics::size; ++i) {
+    for (int i = 0; i < FarMultipoles::size; ++i) {
       EXPECT_NEAR(found.multipoles.of[i].re, expected.multipoles.of[i].re, 1e-14) << i;
       EXPECT_NEAR(found.multipoles.of[i].im, expected.multipoles.of[i].im, 1e-14) << i;
     }

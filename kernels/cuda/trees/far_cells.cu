@@ -13,14 +13,14 @@ namespace grove::cuda {
 namespace {
 
 /// A block per piece, and a warp of it (threadIdx.y) for each m and for what is no multipole.
-__global__ void __launch_bounds__(32 * (far_cells_order + 2))
+__global__ void __launch_bounds__(32 * (far_moments + 2))
     sum_far_pieces(const Images images, const std::uint64_t* begin, const std::uint32_t* leaf,
                    const Ball* leaves, const Vec3d* position, const double* mass, FarMoments* parts) {
   const std::uint64_t first = begin[blockIdx.x], end = begin[blockIdx.x + 1];
   const BallPlaces places(leaves[leaf[blockIdx.x]], images);
   FarMoments& part = parts[blockIdx.x];
-  if (threadIdx.y <= far_cells_order)
-    return sum_column_of_warp<double, far_cells_order>(
+  if (threadIdx.y <= far_moments)
+    return sum_column_of_warp<double, far_moments>(
         [&](std::uint64_t i) {
           return SummedParticle<double>{-places.place(position[i]), mass[i]};
         },
@@ -53,10 +53,10 @@ __device__ int degree_of(int index) {
   return l;
 }
 
-constexpr int climb_threads = 96;  // more than FarHarmonics::size
+constexpr int climb_threads = 96;  // more than FarMultipoles::size
 
 struct ClimbMemory {
-  FarHarmonics own[2], regular[2], moved[2];
+  FarMultipoles own[2], regular[2], moved[2];
   double second[2];
   bool goes_on;
 };
@@ -70,11 +70,11 @@ __global__ void __launch_bounds__(2 * climb_threads)
   __shared__ __align__(16) std::byte bytes[sizeof(ClimbMemory)];
   ClimbMemory& memory = *reinterpret_cast<ClimbMemory*>(bytes);
   const auto side = static_cast<int>(threadIdx.y), i = static_cast<int>(threadIdx.x);
-  const int l = degree_of(i), m = i - FarHarmonics::index(l, 0);
+  const int l = degree_of(i), m = i - FarMultipoles::index(l, 0);
   auto c = static_cast<std::int32_t>(cells[blockIdx.x]);
   if (side == 0) {
-    if (i < FarHarmonics::size) way.moments[c].multipoles.of[i] = starts[blockIdx.x].multipoles.of[i];
-    if (i == FarHarmonics::size) way.moments[c].second = starts[blockIdx.x].second;
+    if (i < FarMultipoles::size) way.moments[c].multipoles.of[i] = starts[blockIdx.x].multipoles.of[i];
+    if (i == FarMultipoles::size) way.moments[c].second = starts[blockIdx.x].second;
   }
   for (;;) {
     if (is_cover && is_cover[c]) return;
@@ -88,18 +88,18 @@ __global__ void __launch_bounds__(2 * climb_threads)
     __threadfence();
     const std::int32_t child = way.links[up].child + side;
     const Vec3d back = BallPlaces(way.balls[child], way.images).place(way.balls[up].middle);
-    if (i < FarHarmonics::size) memory.own[side].of[i] = way.moments[child].multipoles.of[i];
-    if (i <= far_cells_order) find_regular(i, back, memory.regular[side]);
+    if (i < FarMultipoles::size) memory.own[side].of[i] = way.moments[child].multipoles.of[i];
+    if (i <= far_moments) find_regular(i, back, memory.regular[side]);
     __syncthreads();
-    if (i < FarHarmonics::size)
+    if (i < FarMultipoles::size)
       memory.moved[side].of[i] = moved_multipole(memory.own[side], memory.regular[side], l, m);
-    if (i == FarHarmonics::size)
+    if (i == FarMultipoles::size)
       memory.second[side] = moved_low(low_moments(memory.own[side], way.moments[child].second), back).second;
     __syncthreads();
     if (side == 0) {
-      if (i < FarHarmonics::size)
+      if (i < FarMultipoles::size)
         way.moments[up].multipoles.of[i] = memory.moved[0].of[i] + memory.moved[1].of[i];
-      if (i == FarHarmonics::size) way.moments[up].second = memory.second[0] + memory.second[1];
+      if (i == FarMultipoles::size) way.moments[up].second = memory.second[0] + memory.second[1];
     }
     c = up;
   }
@@ -352,7 +352,7 @@ void sum_leaf_moments(const Images& images, const LeafPieces& pieces, const Ball
                       const Vec3d* position, const double* mass, FarMoments* moments) {
   if (pieces.count == 0) return;
   const DeviceArray<FarMoments> parts(pieces.are_leaves() ? 0 : pieces.count);
-  sum_far_pieces<<<pieces.count, dim3(32, far_cells_order + 2), 0, stream()>>>(
+  sum_far_pieces<<<pieces.count, dim3(32, far_moments + 2), 0, stream()>>>(
       images, pieces.begin.data(), pieces.leaf.data(), leaves, position, mass,
       pieces.are_leaves() ? moments : parts.data());
   launched("Grove::cuda::sum_far_pieces");

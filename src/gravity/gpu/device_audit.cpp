@@ -70,8 +70,9 @@ AuditResult audit(const Communicator& comm, const DeviceParticles& particles, co
   const ParticleId* const id = particles.values(fields::id);
   const cuda::ActiveIds ids{id, particles.values(fields::rung), first_active};
   const DigitCounter count_digits = [&](const DigitQuestion& question) {
-    std::vector<Count> counts(std::size_t{1} << (question.high - question.low));
-    cuda::count_digits(ids, particles.size(), {question.prefix, question.high, question.low}, counts);
+    std::vector<Count> counts(static_cast<std::size_t>(question.digits()));
+    cuda::count_digits(ids, particles.size(),
+                       {question.prefix, question.high, question.low, question.is_window}, counts);
     return counts;
   };
   const std::uint64_t last = select_key(comm, 64, count_digits, sample - 1);

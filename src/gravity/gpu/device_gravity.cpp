@@ -28,26 +28,27 @@ namespace grove {
 namespace {
 
 /// The lower median of |a_old| over all ranks; see grove::median().
-float median_of(const Communicator& comm, const DeviceParticles& particles, JointReduction& joint) {
+float median_of(const Communicator& comm, const DeviceParticles& particles, float guess,
+                JointReduction& joint) {
   const DigitCounter count_digits = [&](const DigitQuestion& question) {
-    std::vector<Count> counts(std::size_t{1} << (question.high - question.low));
+    std::vector<Count> counts(static_cast<std::size_t>(question.digits()));
     cuda::count_digits(particles.values(fields::old_acceleration), particles.size(),
-                       {question.prefix, question.high, question.low}, counts);
+                       {question.prefix, question.high, question.low, question.is_window}, counts);
     return counts;
   };
-  return std::bit_cast<float>(static_cast<std::uint32_t>(median_key(comm, 32, count_digits, joint)));
+  return std::bit_cast<float>(median_key(comm, std::bit_cast<std::uint32_t>(guess), count_digits, joint));
 }
 
 }  // namespace
 
-GravityStorage::Sums DeviceGravity::reduce(bool with_median) const {
+GravityStorage::Sums DeviceGravity::reduce(bool with_median, float last_median) const {
   Sums sums;
   sums.particles = static_cast<Count>(particles_.size());
   sums.largest_mass = cuda::largest_of(particles_.values(fields::mass), particles_.size());
   JointReduction joint;
   joint.sum(sums.particles).max(sums.largest_mass);
   if (with_median)
-    sums.median_acceleration = median_of(comm_, particles_, joint);
+    sums.median_acceleration = median_of(comm_, particles_, last_median, joint);
   else
     joint.apply(comm_);
   return sums;

@@ -46,7 +46,7 @@ class DeviceGravity : public GravityStorage {
         forest_(parameters),
         trees_(comm, exchange, parameters) {}
 
-  Sums reduce(bool with_median) const override;
+  Sums reduce(bool with_median, float last_median) const override;
   FarParticle farthest() const override { return farthest_particle(comm_, particles_.download()); }
   void grow(const Domain& domain, PhaseTimers& timers) override;
   std::string refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,

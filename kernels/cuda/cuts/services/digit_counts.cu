@@ -36,6 +36,10 @@ struct DigitOf {
     const int digits = 1 << (digit.high - digit.low);
     if (!key.has(i)) return digits;
     const std::uint64_t k = key(i);
+    if (digit.is_window) {
+      const std::uint64_t above = k < digit.prefix ? 0 : (k - digit.prefix) >> digit.low;
+      return above < static_cast<std::uint64_t>(digits) ? static_cast<int>(above) : digits - 1;
+    }
     const bool is_wanted = digit.high >= 64 || k >> digit.high == digit.prefix >> digit.high;
     return is_wanted ? static_cast<int>(k >> digit.low) & (digits - 1) : digits;
   }

@@ -12,7 +12,8 @@ namespace grove::cuda {
 /// One digit of keys, of those keys whose bits from `high` on are those of `prefix`.
 struct Digit {
   std::uint64_t prefix;
-  int high, low;  ///< bits low .. high - 1 are the digit, at most 11
+  int high, low;   ///< bits low .. high - 1 are the digit, at most 11
+  bool is_window;  ///< of keys less the prefix, and of all: as DigitQuestion::is_window
 };
 
 /// How often each digit occurs. values (device): not negative, no NaN; their bits are the keys. counts (out):
