@@ -31,15 +31,15 @@ struct DigitQuestion {
   int digits() const { return 1 << (high - low); }
   bool asks_all(int bits) const { return is_window || high == bits; }
 };
-/// Answers how often each digit occurs, at least 2^(high - low) counts. Questions come from the highest digit
-/// down, each with the answer to the last one in its prefix.
+/// Answers how often each digit occurs, at least 2^(high - low) counts. A question of all keys comes first,
+/// and may come again; each other one has the answer to the last one in its prefix.
 using DigitCounter = std::function<std::vector<Count>(const DigitQuestion&)>;
 /// The same for keys of so many bits.
 std::uint64_t select_key(const Communicator& comm, int bits, const DigitCounter& count_digits, Count k);
 
 /// The lower median of keys of 32 bits: element (n - 1) / 2 in ascending order; 0 if there are none. guess:
-/// if the key is within 2^21 of it two digits tell it, else they are all asked for; 0: nothing is known.
-/// joint: what else is to be reduced, in the message of the first digit.
+/// if the key is within 2^21 - 2^12 of it, two digits tell it, else they are all asked for; 0: nothing is
+/// known. joint: what else is to be reduced, in the message of the first digit.
 std::uint32_t median_key(const Communicator& comm, std::uint32_t guess, const DigitCounter& count_digits,
                          JointReduction& joint);
 

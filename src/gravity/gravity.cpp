@@ -7,44 +7,9 @@
 
 #include "base/errors.hpp"
 #include "gravity/critical_separation.hpp"
+#include "gravity/periodic_delta.hpp"
 
 namespace grove {
-namespace {
-
-/// Delta for all targets in a periodic box.
-///
-/// Errors of n nodes add up as sqrt(n), and the nearer a box is to homogeneity the more nodes it takes: of
-/// matter of even density b^6 / d^5 <= delta h, in units of the edge L, so n is as 1 / sqrt(delta h), with h
-/// = |a| L^2 / (G M). Then errors of accelerations are as delta^(3/4) h^(-1/4): 0.4 times that in the 99th
-/// percentile, from z = 49 (h = 0.03 in 100 Mpc) to 0 (h = 2.6) within a third (docs/cosmology.md). Nodes of
-/// a lattice err alike, so that their errors add up to more: h^(2/5) in place of h^(1/3) makes delta smaller
-/// where h is small. Then errors are some 2 delta there, and 3 to 4 delta in steps with far_delta().
-/// Masses are taken to be equal; where they are not it is smaller than need be.
-double periodic_delta(const GravityParameters& gravity, const GravityStorage::Sums& sums) {
-  const double mass = sums.largest_mass * static_cast<double>(sums.particles);
-  const double scale = gravity.gravitational_constant * mass / (gravity.images.edge * gravity.images.edge);
-  const double homogeneity = scale > 0 ? sums.median_acceleration / scale : 1;
-  return std::min(gravity.delta, std::pow(6 * gravity.delta, 4. / 3) * std::pow(homogeneity, 0.4));
-}
-
-/// That delta where cells far off act through expansions.
-///
-/// These err less than the nodes that would act in their place: 1.8 times the delta gives the same errors.
-/// The more particles there are, the smaller is the part of a force that walks sum, and with it what they
-/// err: the 99th percentile of errors at z = 49, which is as delta^(3/4), falls by a half from 32^3 particles
-/// to 256^3. Above 48^3 this makes up for most of that: `high`, and lattices, have less room than most
-/// (docs/cosmology.md).
-/// Near the largest delta, where matter is uneven, less is left to be made up for: a half of it is the most,
-/// and of 256^3 particles two thirds.
-double far_delta(double delta, double most, Count particles) {
-  constexpr double few = 48 * 48 * 48;
-  const double many = std::max(1., static_cast<double>(particles) / few);
-  const double bound = std::min(1., std::pow(many, 0.06) / 2) * most;
-  return std::max(delta, std::min(bound, 1.8 * delta * std::pow(many, 0.15)));
-}
-
-}  // namespace
-
 ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, PhaseTimers& timers) {
   const bool agrees = plan.grows || plan.first_active == 0;
   if (agrees && !plan.follows_cuts) {

@@ -145,7 +145,7 @@ TEST_F(FarCellsOnGpu, have_the_moments_of_the_host) {
       const double reach = 2 * box.balls[c].radius / box_edge;
       double bound = 1e-13 * box.moments[c].multipoles(0, 0).re;
       ASSERT_NEAR(found[c].second, box.moments[c].second, bound * reach * reach);
-      for (int l = 0; l <= far_cells_order; ++l) {
+      for (int l = 0; l <= far_moments; ++l) {
         if (l > 0) bound *= reach / l;
         for (int m = 0; m <= l; ++m) {
           ASSERT_NEAR(found[c].multipoles(l, m).re, box.moments[c].multipoles(l, m).re, bound) << l << m;

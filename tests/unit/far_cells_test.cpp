@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gravity/far_field.hpp"
+#include "gravity/periodic_delta.hpp"
 #include "support/far_leaves.hpp"
 
 namespace grove {
@@ -301,6 +302,25 @@ TEST(FarMoments, of_the_box_come_from_the_root) {
     EXPECT_NEAR(found.second, expected.second, 1e-14);
     EXPECT_LT(norm(found.first - expected.first), 1e-14);
   }
+}
+
+/// 1.8 times it up to 48^3 particles, from there on more, but up to a half of the largest delta, and of more
+/// particles a little above that: so the expansions' steps never have a smaller delta than others, nor one
+/// that the parameters do not allow.
+TEST(FarDelta, grows_with_the_number_of_particles_within_bounds) {
+  constexpr double most = 2.5e-4, small = 1e-6;
+  constexpr Count few = 48 * 48 * 48, many = Count{256} * 256 * 256, huge = Count{1} << 60;
+  EXPECT_DOUBLE_EQ(far_delta(small, most, 1000), 1.8 * small);
+  EXPECT_DOUBLE_EQ(far_delta(small, most, few), 1.8 * small);
+  EXPECT_NEAR(far_delta(small, most, few + 1), 1.8 * small, 1e-5 * small);
+  EXPECT_NEAR(far_delta(small, most, 8 * few), 1.8 * 1.366 * small, 1e-3 * small);  // 8^0.15
+  EXPECT_DOUBLE_EQ(far_delta(0.4 * most, most, few), 0.5 * most);
+  EXPECT_NEAR(far_delta(0.4 * most, most, many), 0.676 * most, 1e-3 * most);  // 151.7^0.06 / 2
+  for (const Count particles : {Count{1}, few, many, huge})
+    for (const double delta : {small, 0.5 * most, 0.9 * most, most}) {
+      EXPECT_GE(far_delta(delta, most, particles), delta);
+      EXPECT_LE(far_delta(delta, most, particles), most);
+    }
 }
 
 }  // namespace

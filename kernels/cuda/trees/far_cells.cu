@@ -53,7 +53,8 @@ __device__ int degree_of(int index) {
   return l;
 }
 
-constexpr int climb_threads = 96;  // more than FarMultipoles::size
+constexpr int climb_threads = 96;
+static_assert(FarMultipoles::size < climb_threads);
 
 struct ClimbMemory {
   FarMultipoles own[2], regular[2], moved[2];

@@ -9,7 +9,7 @@
 
 namespace grove::cuda {
 
-/// One digit of keys, of those keys whose bits from `high` on are those of `prefix`.
+/// One digit of keys, of those keys whose bits from `high` on are those of `prefix`, unless it is a window.
 struct Digit {
   std::uint64_t prefix;
   int high, low;   ///< bits low .. high - 1 are the digit, at most 11

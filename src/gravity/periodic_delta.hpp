@@ -1,0 +1,29 @@
+#pragma once
+
+#include "gravity/gravity_storage.hpp"
+
+namespace grove {
+
+/// Delta for all targets in a periodic box, at most that of the parameters.
+///
+/// Errors of n nodes add up as sqrt(n), and the nearer a box is to homogeneity the more nodes it takes: of
+/// matter of even density b^6 / d^5 <= delta h, in units of the edge L, so n is as 1 / sqrt(delta h), with h
+/// = |a| L^2 / (G M). Then errors of accelerations are as delta^(3/4) h^(-1/4): 0.4 times that in the 99th
+/// percentile, from z = 49 (h = 0.03 in 100 Mpc) to 0 (h = 2.6) within a third (docs/cosmology.md). Nodes of
+/// a lattice err alike, so that their errors add up to more: h^(2/5) in place of h^(1/3) makes delta smaller
+/// where h is small. Then errors are some 2 delta there, and 3 to 4 delta in steps with far_delta().
+/// Masses are taken to be equal; where they are not it is smaller than need be.
+double periodic_delta(const GravityParameters& gravity, const GravityStorage::Sums& sums);
+
+/// That delta where cells far off act through expansions. most: delta of the parameters.
+///
+/// These err less than the nodes that would act in their place: 1.8 times the delta gives the same errors.
+/// The more particles there are, the smaller is the part of a force that walks sum, and with it what they
+/// err: the 99th percentile of errors at z = 49, which is as delta^(3/4), falls by a half from 32^3 particles
+/// to 256^3. Above 48^3 this makes up for most of that: `high`, and lattices, have less room than most
+/// (docs/cosmology.md).
+/// Near the largest delta, where matter is uneven, less is left to be made up for: a half of it is the most,
+/// and of 256^3 particles two thirds.
+double far_delta(double delta, double most, Count particles);
+
+}  // namespace grove
