@@ -23,9 +23,9 @@ void tell_some(const Communicator& comm, std::span<const int> ranks, const void*
 
 /// Each rank tells some others a value each; none knows before from whom it hears. Returns what was told to
 /// this rank, in order of the ranks that did. Collective. told: at most one for each rank, none for this one.
-/// maxima (in/out): as many on all ranks; each becomes the largest of all. Cost: a message for each value and one barrier, or
-/// one reduction in its place, however many ranks there are.
-/// Source: Hoefler, Siebert, Lumsdaine 2010, PPoPP '10, 159 (algorithm NBX).
+/// maxima (in/out): as many on all ranks; each becomes the largest of all. Cost: a message for each value and
+/// one barrier, or one reduction in its place, however many ranks there are. Source: Hoefler, Siebert,
+/// Lumsdaine 2010, PPoPP '10, 159 (algorithm NBX).
 template <Wire T>
 std::vector<Told<T>> tell_some(const Communicator& comm, std::span<const Told<T>> told,
                                std::span<Count> maxima = {}) {
