@@ -45,7 +45,8 @@ TEST_F(StepBudgetsOnGpu, hold) {
         "middle");
 }
 
-/// Nobody's records are cut by others; but particles of cells that are joined move once more.
+/// Nobody's records are cut by others; but particles of cells that are joined move once more. In the first
+/// cuts of an epoch parts of the cube are weighed up to five times.
 TEST_F(StepBudgetsOnGpu, of_decompositions_in_one_round_hold) {
   if (comm_.size() == 1) GTEST_SKIP() << "one rank cuts alone";
   check({{"block step", {3, waits(3, 5), 2}},

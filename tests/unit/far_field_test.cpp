@@ -61,14 +61,15 @@ PeriodicSample random_sample(std::size_t count) {
   return sample;
 }
 
-// A thousand random particles have 6.6e-6 and 1.6e-6 in runs, 1.4e-6 and 4e-7 in audits; a hundred less of
-// the former, as their accelerations are larger, and 2.0e-6 of the latter.
+// A thousand random particles have 2.2e-6 and 5e-7 in runs, 1.4e-6 and 4e-7 in audits; a hundred less of the
+// former, as their accelerations are larger, and 1.0e-6 of the latter. Twice that is less than the 6.6e-6 of
+// moments to order 10 in place of 12.
 TEST(FarField, and_near_images_make_periodic_forces) {
   for (const std::size_t count : {std::size_t{100}, std::size_t{1000}}) {
     const PeriodicSample sample = random_sample(count);
     const auto of_runs = sample.errors<far_order, far_moments>(&far_field);
-    EXPECT_LT(of_runs.p99, 1.3e-5);
-    EXPECT_LT(of_runs.potential, 4e-6);
+    EXPECT_LT(of_runs.p99, 4.4e-6);
+    EXPECT_LT(of_runs.potential, 2e-6);
     const auto of_audits = sample.errors<audit_far_order, audit_far_moments>(&far_field);
     EXPECT_LT(of_audits.p99, 5e-6);
     EXPECT_LT(of_audits.potential, 2e-6);
