@@ -42,13 +42,12 @@ class Recounter {
  private:
   /// Says what is wrong.
   std::string count_own() {
-    const auto first = domain_.first_leaf[static_cast<std::size_t>(comm_.rank())];
-    const auto last = domain_.first_leaf[static_cast<std::size_t>(comm_.rank()) + 1];
-    if (domain_.leaf_begin.size() != static_cast<std::size_t>(last - first) + 1 ||
+    const auto leaves = static_cast<std::size_t>(domain_.own.size());
+    if (domain_.leaf_begin.size() != leaves + 1 ||
         domain_.leaf_begin.back() != static_cast<Count>(particles_.size()))
       return "the ranges of the leaves do not cover the particles of their rank";
-    for (std::int32_t leaf = first; leaf < last; ++leaf) {
-      const auto own = static_cast<std::size_t>(leaf - first);
+    for (std::size_t own = 0; own < leaves; ++own) {
+      const std::int32_t leaf = domain_.own.leaf(static_cast<std::int32_t>(own));
       for (auto i = domain_.leaf_begin[own]; i < domain_.leaf_begin[own + 1]; ++i)
         if (descend(static_cast<std::size_t>(i)) != leaf)
           return fmt::format("particle id {} is not in the leaf that the cuts lead it to",
@@ -186,11 +185,11 @@ std::string check_domain(const Communicator& comm, const Particles& particles,
 
 std::uint64_t tree_hash(const Communicator& comm, const Particles& particles, const Domain& domain) {
   std::uint64_t leaves_of_ids = 0;
-  const auto first = domain.first_leaf[static_cast<std::size_t>(comm.rank())];
-  for (std::size_t own = 0; own + 1 < domain.leaf_begin.size(); ++own)
+  for (std::size_t own = 0; own + 1 < domain.leaf_begin.size(); ++own) {
+    const auto leaf = static_cast<std::uint64_t>(domain.own.leaf(static_cast<std::int32_t>(own)));
     for (auto i = domain.leaf_begin[own]; i < domain.leaf_begin[own + 1]; ++i)
-      leaves_of_ids +=
-          mixed(mixed(particles.id[static_cast<std::size_t>(i)]) + static_cast<std::uint64_t>(first) + own);
+      leaves_of_ids += mixed(mixed(particles.id[static_cast<std::size_t>(i)]) + leaf);
+  }
   return tree_hash(comm, leaves_of_ids, domain);
 }
 
@@ -207,15 +206,11 @@ std::uint64_t tree_hash(const Communicator& comm, std::uint64_t leaves_of_ids, c
 }
 
 double imbalance(const Domain& domain) {
-  Count most = 0;
-  const std::size_t ranks = domain.first_leaf.size() - 1;
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    Count weight = 0;
-    for (auto leaf = domain.first_leaf[rank]; leaf < domain.first_leaf[rank + 1]; ++leaf)
-      weight += domain.leaf(leaf).weight;
-    most = std::max(most, weight);
-  }
-  return static_cast<double>(most) * static_cast<double>(ranks) / static_cast<double>(domain.cells[0].weight);
+  std::vector<Count> weight(static_cast<std::size_t>(domain.owners.ranks()), 0);
+  for (std::int32_t leaf = 0; leaf < domain.leaves(); ++leaf)
+    weight[static_cast<std::size_t>(domain.owners.owner(leaf))] += domain.leaf(leaf).weight;
+  return static_cast<double>(*std::max_element(weight.begin(), weight.end())) *
+         static_cast<double>(weight.size()) / static_cast<double>(domain.cells[0].weight);
 }
 
 AspectRatios aspect_ratios(const Domain& domain) {

@@ -65,7 +65,7 @@ class Decomposition {
   void cut_alone();
   void gather_cells();
   Domain domain();
-  std::vector<std::int32_t> runs() const;
+  LeafOwners owners() const;
   void find_shared();
 
   void count_cuts(std::uint64_t bytes) const { report_.tables[TableBytes::cuts] += bytes; }
@@ -112,11 +112,17 @@ bool Decomposition::can_settle(const Domain& previous) {
 KeyRanges Decomposition::parts_of_ranks(const Domain& previous) const {
   const bool has_same_cells = previous.domain_cell > 0 && previous.box.axes == box_.axes;
   if (has_same_cells) {
-    return balanced_parts(comm_, previous, shares(previous.cells[0].weight));
+    return balanced_parts(comm_, previous, shares(previous.cells[0].weight), parameters_.deepest > 0);
   }
-  return share_out_cube(
-      comm_, [&](std::span<const IntegerPosition> begin) { return own_.settling()->weigh_parts(begin); },
-      [&](Count weight) { return shares(weight); });
+  CubeSharing sharing;
+  sharing.weigh = [&](std::span<const IntegerPosition> begin) {
+    return own_.settling()->weigh_parts(begin, parameters_.deepest);
+  };
+  sharing.speeds = parameters_.speeds;
+  sharing.speeds.resize(static_cast<std::size_t>(comm_.size()), 1);
+  sharing.by_rungs = parameters_.deepest > 0;
+  sharing.domain_cell = scheme_.domain_cell;
+  return share_out_cube(comm_, sharing);
 }
 
 /// Collective. Particles go to the owners of their places as of before, and the top cells follow from what
@@ -271,29 +277,28 @@ Domain Decomposition::domain() {
   result.box = box_;
   result.leaf_size = scheme_.quantum;
   result.domain_cell = scheme_.domain_cell;
-  result.first_leaf = runs();
-  const std::int32_t leaves = cells_[0].leaves;
+  const LeafOwners owners = this->owners();
   if (parameters_.all_cells) {
-    result.take_cells(std::move(cells_), 0, leaves);
+    result.take_whole(std::move(cells_));
   } else {
     result.cells = std::move(cells_);
+    result.owners = owners;
     result = known_part(std::move(result), comm_.rank());
   }
-  result.give_out(result.first_leaf, comm_);
+  result.give_out(owners, comm_);
   return result;
 }
 
-/// The runs of leaves of the ranks, as they own frontier cells.
-std::vector<std::int32_t> Decomposition::runs() const {
-  std::vector<std::int32_t> runs(static_cast<std::size_t>(comm_.size()) + 1, cells_[0].leaves);
-  int next = 0;
+/// As ranks own frontier cells.
+LeafOwners Decomposition::owners() const {
+  std::vector<LeafOwners::Run> runs;
   std::size_t frontier = 0;
   for_each_leaf(cells_, 0, [&](std::int32_t, const Cell& cell) {
     if (frontier == frontier_.size() || cell.first != frontier_.first(frontier)) return;
-    for (; next <= frontier_.owner(frontier); ++next) runs[static_cast<std::size_t>(next)] = cell.first_leaf;
-    ++frontier;
+    const int owner = frontier_.owner(frontier++);
+    if (runs.empty() || runs.back().rank != owner) runs.push_back({cell.first_leaf, owner});
   });
-  return runs;
+  return {runs, cells_[0].leaves, comm_.size()};
 }
 
 void warn_about_idle_ranks(const Communicator& comm, const Domain& domain) {

@@ -26,20 +26,15 @@ void add_cuts(const Domain& domain, std::int32_t root, std::vector<CountedCut>& 
 
 }  // namespace
 
-DomainCells domain_cells(const Domain& domain, int rank) {
+DomainCells domain_cells(const Domain& domain) {
   DomainCells own;
   if (domain.domain_cell == 0 || domain.cells.empty()) return own;
-  const std::int32_t first_leaf = domain.first_leaf[static_cast<std::size_t>(rank)],
-                     end_leaf = domain.first_leaf[static_cast<std::size_t>(rank) + 1];
-  if (first_leaf == end_leaf) return own;
-  const Count first = domain.leaf(first_leaf).first;
   std::vector<std::int32_t> stack{0};
   while (!stack.empty()) {
     const std::int32_t number = stack.back();
     stack.pop_back();
     const Cell& cell = domain.cells[static_cast<std::size_t>(number)];
-    if (cell.first_leaf >= end_leaf || cell.first_leaf + cell.leaves <= first_leaf || cell.is_leaf())
-      continue;
+    if (cell.is_leaf() || domain.own.among(cell.first_leaf, cell.leaves) == 0) continue;
     if (!cell.is_whole(domain.domain_cell)) {
       stack.push_back(cell.child + 1);
       stack.push_back(cell.child);
@@ -47,9 +42,10 @@ DomainCells domain_cells(const Domain& domain, int rank) {
     }
     const auto first_cut = static_cast<std::uint32_t>(own.cuts.size());
     add_cuts(domain, number, own.cuts);
-    own.cells.push_back({static_cast<std::uint64_t>(cell.first - first),
-                         static_cast<std::uint32_t>(cell.count), cell.first_leaf - first_leaf, cell.leaves,
-                         first_cut, static_cast<std::uint32_t>(own.cuts.size()) - first_cut});
+    const std::int32_t leaf = domain.own.before(cell.first_leaf);
+    own.cells.push_back({static_cast<std::uint64_t>(domain.leaf_begin[static_cast<std::size_t>(leaf)]),
+                         static_cast<std::uint32_t>(cell.count), leaf, cell.leaves, first_cut,
+                         static_cast<std::uint32_t>(own.cuts.size()) - first_cut});
   }
   return own;
 }

@@ -19,6 +19,6 @@ struct DomainCells {
 };
 
 /// None where a domain has no domain cells, or they are leaves. Cost: O(cells that the rank knows).
-DomainCells domain_cells(const Domain& domain, int rank);
+DomainCells domain_cells(const Domain& domain);
 
 }  // namespace grove

@@ -33,9 +33,13 @@ Frontier::Frontier(std::span<const Cell> top, std::span<const int> owners)
 }
 
 std::vector<std::int32_t> Frontier::uncut() const {
-  std::vector<std::int32_t> cells;
+  std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < size(); ++i)
-    if (uncut_[i]) cells.push_back(cell_[i]);
+    if (uncut_[i]) numbers.push_back(i);
+  std::stable_sort(numbers.begin(), numbers.end(),
+                   [&](std::size_t a, std::size_t b) { return owner_[a] < owner_[b]; });
+  std::vector<std::int32_t> cells;
+  for (const std::size_t i : numbers) cells.push_back(cell_[i]);
   return cells;
 }
 

@@ -50,7 +50,7 @@ class Frontier {
   bool is_uncut(std::size_t i) const { return uncut_[i]; }
   /// Cell::first of it.
   Count first(std::size_t i) const { return first_[i]; }
-  /// The top-cell numbers of those that have to be cut further.
+  /// The top-cell numbers of those that have to be cut further, rank by rank, left to right within.
   std::vector<std::int32_t> uncut() const;
 
   /// Collective: one, and messages of a count for each cell of another rank where anything moves. portions:

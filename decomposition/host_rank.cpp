@@ -34,8 +34,8 @@ bool HostRank::take_inside(const Box& box) {
   return make_records_inside(own_, box);
 }
 
-std::vector<Count> HostRank::weigh_parts(std::span<const IntegerPosition> begin) {
-  return grove::weigh_parts(own_, begin);
+std::vector<PartWork> HostRank::weigh_parts(std::span<const IntegerPosition> begin, int deepest) {
+  return grove::weigh_parts(own_, particles_.rung, begin, deepest);
 }
 
 std::vector<Segment> HostRank::settle(const Communicator& comm, const PlaceFinder& finder, const Box& box,
@@ -110,11 +110,16 @@ std::vector<Count> HostRank::portions(const Frontier& frontier) {
 void HostRank::migrate(const Communicator& comm, const Frontier& frontier, const FrontierMoves& moves,
                        const Box& box) {
   if (moves.most == 0) return;
-  std::vector<std::uint32_t> departing;
-  for (std::size_t i = 0; i < frontier.size(); ++i)
-    if (frontier.owner(i) != comm.rank())
-      for (const Record& r : own_.records_of(frontier.cell(i))) departing.push_back(r.index);
-  const Migration migration(comm, particles_.size(), std::move(departing), moves.plan(comm), moves.all);
+  const ExchangePlan plan = moves.plan(comm);
+  std::vector<std::uint32_t> departing(static_cast<std::size_t>(plan.send_total()));
+  std::vector<Count> next(plan.send_offsets().begin(), plan.send_offsets().end() - 1);  // by rank
+  for (std::size_t i = 0; i < frontier.size(); ++i) {
+    if (frontier.owner(i) == comm.rank()) continue;
+    Count& to = next[static_cast<std::size_t>(frontier.owner(i))];
+    for (const Record& r : own_.records_of(frontier.cell(i)))
+      departing[static_cast<std::size_t>(to++)] = r.index;
+  }
+  const Migration migration(comm, particles_.size(), std::move(departing), plan, moves.all);
   migration.apply(particles_);
   if (weighted_) own_.weight = particles_.work.data();  // a rank that had no particles had no weights either
   frontier.merge_arrivals(own_, migration, moves.arriving, comm.rank(), box);

@@ -42,7 +42,7 @@ class HostRank : public RankStorage, private Settling {
 
  private:
   bool take_inside(const Box& box) override;
-  std::vector<Count> weigh_parts(std::span<const IntegerPosition> begin) override;
+  std::vector<PartWork> weigh_parts(std::span<const IntegerPosition> begin, int deepest) override;
   std::vector<Segment> settle(const Communicator& comm, const PlaceFinder& finder, const Box& box,
                               Count all) override;
   void take_portions(const Frontier& frontier, std::span<const Count> portions) override;

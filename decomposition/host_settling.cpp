@@ -130,17 +130,19 @@ class HostSettling {
 
 }  // namespace
 
-std::vector<Count> weigh_parts(const RankParticles& own, std::span<const IntegerPosition> begin) {
-  std::vector<Count> weights(begin.size(), 0);
+std::vector<PartWork> weigh_parts(const RankParticles& own, std::span<const std::uint8_t> rung,
+                                  std::span<const IntegerPosition> begin, int deepest) {
+  std::vector<PartWork> parts(begin.size());
   std::size_t near = 0;
   for (const Record& r : own.records) {
     const IntegerPosition place{r.x, r.y, r.z};
     const bool is_there = !comes_before(place, begin[near]) &&
                           (near + 1 == begin.size() || comes_before(place, begin[near + 1]));
     if (!is_there) near = part_of(begin.data(), begin.size(), place);
-    weights[near] += own.weight_of(r);
+    ++parts[near].particles;
+    parts[near].work[PartWork::class_of(rung[r.index], deepest)] += own.weight_of(r);
   }
-  return weights;
+  return parts;
 }
 
 std::vector<Segment> settle(const Communicator& comm, RankParticles& own, Particles& particles,

@@ -12,8 +12,10 @@
 
 namespace grove {
 
-/// Settling::weigh_parts() of particles in the memory of the host. Cost: a pass over the records.
-std::vector<Count> weigh_parts(const RankParticles& own, std::span<const IntegerPosition> begin);
+/// Settling::weigh_parts() of particles in the memory of the host. rung: by particle. Cost: a pass over the
+/// records.
+std::vector<PartWork> weigh_parts(const RankParticles& own, std::span<const std::uint8_t> rung,
+                                  std::span<const IntegerPosition> begin, int deepest);
 
 /// Settling::settle() of particles in the memory of the host. particles (in/out): those of `own`; own
 /// (in/out): has their records. weighted: particles have weights; all: particles of all ranks. Cost: a pass

@@ -58,19 +58,16 @@ std::vector<IntegerPosition> geometric_parts(const Domain& domain) {
   return parts;
 }
 
-KeyRanges::KeyRanges(const Domain& domain, std::span<const std::int32_t> first_leaf) {
-  add(domain, first_leaf, 0, {0, 0, 0});
-}
+KeyRanges::KeyRanges(const Domain& domain) { add(domain, 0, {0, 0, 0}); }
 
-void KeyRanges::add(const Domain& domain, std::span<const std::int32_t> first_leaf, std::int32_t index,
-                    const IntegerPosition& begin) {
+void KeyRanges::add(const Domain& domain, std::int32_t index, const IntegerPosition& begin) {
   const Cell& cell = domain.cells[static_cast<std::size_t>(index)];
   if (!cell.is_leaf() && !cell.is_whole(domain.domain_cell)) {
-    add(domain, first_leaf, cell.child, begin);
-    add(domain, first_leaf, cell.child + 1, right_half(cell.low, cell.high));
+    add(domain, cell.child, begin);
+    add(domain, cell.child + 1, right_half(cell.low, cell.high));
     return;
   }
-  const int owner = owner_of(cell.first_leaf, first_leaf);
+  const int owner = domain.owners.owner(cell.first_leaf);
   if (parts_.empty() || parts_.back().rank != owner) parts_.push_back({begin, owner});
 }
 

@@ -23,9 +23,9 @@ class KeyRanges {
     int rank;
   };
 
-  /// The parts of a domain under CutRule::domains, if ranks own these runs of its leaves, which begin and end
-  /// with whole cells. Cost: O(cells).
-  KeyRanges(const Domain& domain, std::span<const std::int32_t> first_leaf);
+  /// The parts of a domain under CutRule::domains, whose runs of leaves begin and end with whole cells. Cost:
+  /// O(cells).
+  explicit KeyRanges(const Domain& domain);
 
   /// These parts, in Morton's order, the first one at 0.
   explicit KeyRanges(std::vector<Part> parts) : parts_(std::move(parts)) {}
@@ -37,8 +37,7 @@ class KeyRanges {
   std::vector<GeometricCell> cover(int rank) const;
 
  private:
-  void add(const Domain& domain, std::span<const std::int32_t> first_leaf, std::int32_t index,
-           const IntegerPosition& begin);
+  void add(const Domain& domain, std::int32_t index, const IntegerPosition& begin);
 
   std::vector<Part> parts_;
 };

@@ -1,6 +1,7 @@
 #include "decomposition/known_cells.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "decomposition/join_cells.hpp"
 
@@ -29,11 +30,10 @@ struct CoverRule {
   Count most;
 
   explicit CoverRule(const Domain& of)
-      : domain(of), most(most_in_cover(of.cells[0].count, of.first_leaf.size() - 1)) {}
-  int owner(const Cell& cell) const { return domain.owner(cell.first_leaf); }
+      : domain(of), most(most_in_cover(of.cells[0].count, static_cast<std::size_t>(of.owners.ranks()))) {}
+  int owner(const Cell& cell) const { return domain.owners.owner(cell.first_leaf); }
   bool operator()(const Cell& cell) const {
-    return owner(cell) == domain.owner(cell.first_leaf + cell.leaves - 1) &&
-           (cell.count <= most || cell.is_leaf());
+    return domain.owners.have_one(cell.first_leaf, cell.leaves) && (cell.count <= most || cell.is_leaf());
   }
 };
 
@@ -60,7 +60,7 @@ std::vector<Count> KnownCells::covers_of_ranks() const {
 
 KnownCells known_cells(const Domain& domain, int rank) {
   KnownCells known;
-  known.first_cover.assign(domain.first_leaf.size(), 0);
+  known.first_cover.assign(static_cast<std::size_t>(domain.owners.ranks()) + 1, 0);
   if (domain.cells.empty()) return known;
   if (domain.is_whole) known.pruned = pruned_cells(domain, rank);
   known.cells = domain.is_whole ? std::span<const Cell>(known.pruned) : domain.cells;
@@ -77,19 +77,19 @@ KnownCells known_cells(const Domain& domain, int rank) {
     const auto child = static_cast<std::size_t>(cell.child);
     is_covered[child] = is_covered[child + 1] = is_cover || is_covered[i];
   }
-  const auto first_leaf = [&](std::int32_t cell) {
-    return known.cells[static_cast<std::size_t>(cell)].first_leaf;
+  const auto place = [&](std::int32_t index) {
+    const Cell& cell = known.cells[static_cast<std::size_t>(index)];
+    return std::pair(may_be_cover.owner(cell), cell.first_leaf);
   };
   std::sort(known.cover.begin(), known.cover.end(),
-            [&](std::int32_t a, std::int32_t b) { return first_leaf(a) < first_leaf(b); });
+            [&](std::int32_t a, std::int32_t b) { return place(a) < place(b); });
   for (std::size_t r = 1; r < known.first_cover.size(); ++r) known.first_cover[r] += known.first_cover[r - 1];
   return known;
 }
 
 Domain known_part(Domain domain, int rank) {
-  const auto r = static_cast<std::size_t>(rank);
   if (domain.is_whole && !domain.cells.empty())
-    domain.take_cells(pruned_cells(domain, rank), domain.first_leaf[r], domain.first_leaf[r + 1]);
+    domain.take_part(pruned_cells(domain, rank), domain.owners.own(rank));
   domain.is_whole = false;
   return domain;
 }
@@ -109,9 +109,7 @@ Domain whole_domain(const Communicator& comm, const Domain& domain) {
     const std::vector<Cell> below = subtree_of(known.cells, index, [](const Cell&) { return true; });
     own.insert(own.end(), below.begin(), below.end());
   }
-  whole.take_cells(join_cells(top, uncut, comm.all_gather_arrays(std::span<const Cell>(own))), 0,
-                   domain.leaves());
-  whole.is_whole = true;
+  whole.take_whole(join_cells(top, uncut, comm.all_gather_arrays(std::span<const Cell>(own))));
   return whole;
 }
 

@@ -22,7 +22,7 @@ struct KnownCells {
   /// here. Those of the domain, if it has no others.
   std::span<const Cell> cells;
   std::vector<Cell> pruned;
-  std::vector<std::int32_t> cover;        ///< index of each in `cells`, left to right, so rank by rank
+  std::vector<std::int32_t> cover;        ///< index of each in `cells`, rank by rank, left to right within
   std::vector<std::int32_t> first_cover;  ///< of each rank, length P + 1
 
   const Cell& cover_cell(std::int32_t number) const {

@@ -158,11 +158,14 @@ Count most_moved(std::span<const Count> amount, std::span<const std::int32_t> fr
   return most;
 }
 
-Count leaves_moved(std::span<const std::int32_t> from, std::span<const std::int32_t> to) {
-  Count staying = 0;
-  for (std::size_t rank = 0; rank + 1 < from.size(); ++rank)
-    staying += std::max(0, std::min(from[rank + 1], to[rank + 1]) - std::max(from[rank], to[rank]));
-  return from.back() - staying;
+Count amount_moved(std::span<const Count> amount, std::span<const std::int32_t> from,
+                   std::span<const std::int32_t> to) {
+  Count moved = std::accumulate(amount.begin(), amount.end(), Count{0});
+  for (std::size_t rank = 0; rank + 1 < from.size(); ++rank) {
+    const std::int32_t begin = std::max(from[rank], to[rank]), end = std::min(from[rank + 1], to[rank + 1]);
+    if (begin < end) moved -= std::accumulate(amount.begin() + begin, amount.begin() + end, Count{0});
+  }
+  return moved;
 }
 
 }  // namespace grove

@@ -5,39 +5,80 @@
 namespace grove {
 namespace {
 
+/// Those of a rank that are some of another one by other owners.
+struct Shared {
+  OwnLeaves::Run run;
+  int rank;
+};
+
+/// The leaves of a rank by who has them among others, rank by rank, left to right within. `before` of the
+/// runs counts own leaves.
+std::vector<Shared> by_owner(const OwnLeaves& own, const LeafOwners& others) {
+  std::vector<Shared> parts;
+  const std::span<const LeafOwners::Run> runs = others.runs();
+  std::size_t next = 0;
+  for (const OwnLeaves::Run& mine : own.runs()) {
+    while (others.end(next) <= mine.begin) ++next;
+    for (std::size_t i = next; i < runs.size() && runs[i].first_leaf < mine.end; ++i) {
+      const std::int32_t begin = std::max(mine.begin, runs[i].first_leaf);
+      parts.push_back(
+          {{begin, std::min(mine.end, others.end(i)), mine.before + begin - mine.begin}, runs[i].rank});
+    }
+  }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Shared& a, const Shared& b) { return a.rank < b.rank; });
+  return parts;
+}
+
 /// 0 .. own leaves.
-std::vector<Count> numbers_of_leaves(int rank, std::span<const std::int32_t> runs) {
-  const auto self = static_cast<std::size_t>(rank);
-  std::vector<Count> numbers(static_cast<std::size_t>(runs[self + 1] - runs[self]) + 1);
+std::vector<Count> numbers_of(const OwnLeaves& own) {
+  std::vector<Count> numbers(static_cast<std::size_t>(own.size()) + 1);
   std::iota(numbers.begin(), numbers.end(), Count{0});
   return numbers;
 }
 
 }  // namespace
 
-LeafTransfer::Counts LeafTransfer::counts_of(int rank, std::span<const std::int32_t> from,
-                                             std::span<const std::int32_t> to, std::span<const Count> begin) {
-  const auto self = static_cast<std::size_t>(rank);
-  const std::int32_t first = from[self], last = from[self + 1];
-  const auto begin_of = [&](std::int32_t leaf) {
-    return begin[static_cast<std::size_t>(std::clamp(leaf, first, last) - first)];
+LeafTransfer::Ways LeafTransfer::ways_of(int rank, const LeafOwners& from, const LeafOwners& to,
+                                         std::span<const Count> before, std::span<const Count> after) {
+  const OwnLeaves own = from.own(rank), coming = to.own(rank);
+  const auto ranks = static_cast<std::size_t>(to.ranks());
+  Ways ways{{}, {}, {}, std::vector<Count>(ranks, 0), std::vector<Count>(ranks, 0), 0};
+  ways.size = static_cast<std::size_t>(after[static_cast<std::size_t>(coming.size())]);
+  const auto at = [](std::span<const Count> begin, std::int32_t leaf) {
+    return static_cast<std::size_t>(begin[static_cast<std::size_t>(leaf)]);
   };
-  Counts counts{{}, self, 0};
-  for (std::size_t r = 0; r + 1 < to.size(); ++r)
-    counts.sent.push_back(begin_of(to[r + 1]) - begin_of(to[r]));
-  counts.staying = static_cast<std::size_t>(std::exchange(counts.sent[self], 0));
-  return counts;
+  const auto count = [&](std::span<const Count> begin, const OwnLeaves::Run& run) {
+    return at(begin, run.before + run.end - run.begin) - at(begin, run.before);
+  };
+  std::size_t packed = 0;
+  for (const Shared& part : by_owner(own, to)) {
+    const std::size_t elements = count(before, part.run), place = at(before, part.run.before);
+    if (part.rank == rank) {
+      ways.staying.push_back({place, at(after, coming.before(part.run.begin)), elements});
+      continue;
+    }
+    ways.departing.push_back({place, packed, elements});
+    ways.sent[static_cast<std::size_t>(part.rank)] += static_cast<Count>(elements);
+    packed += elements;
+  }
+  std::size_t arrived = 0;
+  for (const Shared& part : by_owner(coming, from)) {
+    if (part.rank == rank) continue;
+    const std::size_t elements = count(after, part.run);
+    ways.arriving.push_back({arrived, at(after, part.run.before), elements});
+    ways.received[static_cast<std::size_t>(part.rank)] += static_cast<Count>(elements);
+    arrived += elements;
+  }
+  return ways;
 }
 
-LeafTransfer::LeafTransfer(const Communicator& comm, std::span<const std::int32_t> from,
-                           std::span<const std::int32_t> to)
-    : LeafTransfer(comm, from, to, numbers_of_leaves(comm.rank(), from)) {}
+LeafTransfer::LeafTransfer(const Communicator& comm, const LeafOwners& from, const LeafOwners& to)
+    : LeafTransfer(comm, from, to, numbers_of(from.own(comm.rank())), numbers_of(to.own(comm.rank()))) {}
 
-LeafTransfer::LeafTransfer(const Communicator& comm, Counts counts)
-    : plan_(comm, counts.sent),
-      staying_(counts.staying),
-      departing_before_(static_cast<std::size_t>(plan_.send_offsets()[counts.self])),
-      arriving_before_(static_cast<std::size_t>(plan_.receive_offsets()[counts.self])) {}
+LeafTransfer::LeafTransfer(const Communicator& comm, const LeafOwners& from, const LeafOwners& to,
+                           std::span<const Count> before, std::span<const Count> after)
+    : LeafTransfer(comm, ways_of(comm.rank(), from, to, before, after)) {}
 
 void LeafTransfer::apply(Particles& particles) const {
   for_each_field([&](const auto& field) {

@@ -2,83 +2,88 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "comm/communicator.hpp"
 #include "comm/exchange_plan.hpp"
+#include "decomposition/leaf_owners.hpp"
 #include "particles/particles.hpp"
 
 namespace grove {
 
-/// The way of arrays from runs of leaves to other runs of the same leaves. An array holds some elements of
-/// each own leaf, leaf by leaf. Those that go to lower ranks lie first, then those that stay, then those that
-/// go to higher ranks; arrivals likewise.
+/// The way of arrays from the owners of leaves to others. An array holds some elements of each own leaf, leaf
+/// by leaf.
 class LeafTransfer {
  public:
-  /// Collective. from, to: first leaf of each rank, length P + 1, the same on every rank. begin: where the
-  /// elements of each own leaf begin, length own leaves + 1.
-  LeafTransfer(const Communicator& comm, std::span<const std::int32_t> from, std::span<const std::int32_t> to,
-               std::span<const Count> begin)
-      : LeafTransfer(comm, counts_of(comm.rank(), from, to, begin)) {}
+  /// Elements that follow each other both before and afterwards: of leaves that stay, in the array; of others
+  /// in what leaves, or arrives, rank by rank.
+  struct Stretch {
+    std::size_t from, to, count;
+  };
 
-  /// The same of arrays with one element for each leaf.
-  LeafTransfer(const Communicator& comm, std::span<const std::int32_t> from,
-               std::span<const std::int32_t> to);
+  /// Of arrays with one element for each leaf. Not collective.
+  LeafTransfer(const Communicator& comm, const LeafOwners& from, const LeafOwners& to);
+  /// before, after: where the elements of each own leaf begin, length own leaves + 1; the latter as
+  /// beginnings() has it. Not collective.
+  LeafTransfer(const Communicator& comm, const LeafOwners& from, const LeafOwners& to,
+               std::span<const Count> before, std::span<const Count> after);
 
   /// The exchange of what leaves and arrives; nothing goes from a rank to itself.
   const ExchangePlan& plan() const { return plan_; }
-  /// Elements of this rank: those that stay, and of leaves before these.
-  std::size_t staying() const { return staying_; }
-  std::size_t departing_before() const { return departing_before_; }
-  std::size_t arriving_before() const { return arriving_before_; }
-  /// Afterwards.
-  std::size_t size() const { return staying_ + static_cast<std::size_t>(plan_.receive_total()); }
+  /// Where elements are taken from for the exchange, what stays, and where arrivals are put.
+  std::span<const Stretch> departing() const { return ways_.departing; }
+  std::span<const Stretch> staying() const { return ways_.staying; }
+  std::span<const Stretch> arriving() const { return ways_.arriving; }
+  /// Elements of this rank afterwards.
+  std::size_t size() const { return ways_.size; }
 
   /// Collective. values (in/out): those of the leaves before, then those of the leaves afterwards. Memory:
-  /// what arrives, one round of what leaves, and a new array where the old one is too short. Cost: what stays
-  /// is copied if leaves before it come or go.
+  /// what arrives, one round of what leaves, and the new array. Cost: all is copied.
   template <Wire T, class Allocator>
   void apply(std::vector<T, Allocator>& values) const {
     Array<T> arrived(static_cast<std::size_t>(plan_.receive_total()));
     const auto pack = [&](std::size_t begin, std::span<T> piece) {
-      for (std::size_t i = 0; i < piece.size(); ++i) {
-        const std::size_t number = begin + i;
-        piece[i] = values[number < departing_before_ ? number : number + staying_];
+      const std::size_t end = begin + piece.size();
+      for (const Stretch& part : ways_.departing) {
+        const std::size_t first = std::max(begin, part.to), last = std::min(end, part.to + part.count);
+        if (first >= last) continue;
+        std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(part.from + first - part.to), last - first,
+                    piece.begin() + static_cast<std::ptrdiff_t>(first - begin));
       }
     };
     plan_.apply(pack, std::span<T>(arrived));
-    values.resize(std::max(values.size(), size()));
-    if (staying_ > 0 && arriving_before_ != departing_before_)
-      std::memmove(values.data() + arriving_before_, values.data() + departing_before_, staying_ * sizeof(T));
-    values.resize(size());
-    const auto behind = arrived.begin() + static_cast<std::ptrdiff_t>(arriving_before_);
-    std::copy(arrived.begin(), behind, values.begin());
-    std::copy(behind, arrived.end(),
-              values.begin() + static_cast<std::ptrdiff_t>(arriving_before_ + staying_));
+    std::vector<T, Allocator> moved(size());
+    const auto copy = [&](const auto& source, std::span<const Stretch> stretches) {
+      for (const Stretch& part : stretches)
+        std::copy_n(source.begin() + static_cast<std::ptrdiff_t>(part.from), part.count,
+                    moved.begin() + static_cast<std::ptrdiff_t>(part.to));
+    };
+    copy(values, ways_.staying);
+    copy(arrived, ways_.arriving);
+    values = std::move(moved);
   }
 
   /// The same with all fields.
   void apply(Particles& particles) const;
 
-  /// For arrays with several elements a leaf: the first element of each leaf afterwards. begin: that of
-  /// before, length own leaves + 1.
+  /// Collective. Of transfers with one element for each leaf: where the elements of each leaf begin
+  /// afterwards, in arrays with several. begin: that of before, length own leaves + 1.
   std::vector<Count> beginnings(std::vector<Count> begin) const;
 
  private:
-  struct Counts {
-    std::vector<Count> sent;  ///< to each rank
-    std::size_t self, staying;
+  struct Ways {
+    std::vector<Stretch> departing, staying, arriving;
+    std::vector<Count> sent, received;  ///< by rank
+    std::size_t size = 0;
   };
-  static Counts counts_of(int rank, std::span<const std::int32_t> from, std::span<const std::int32_t> to,
-                          std::span<const Count> begin);
-  LeafTransfer(const Communicator& comm, Counts counts);
+  static Ways ways_of(int rank, const LeafOwners& from, const LeafOwners& to, std::span<const Count> before,
+                      std::span<const Count> after);
+  LeafTransfer(const Communicator& comm, Ways ways)
+      : ways_(std::move(ways)), plan_(comm, ways_.sent, ways_.received) {}
 
+  Ways ways_;
   ExchangePlan plan_;
-  std::size_t staying_, departing_before_, arriving_before_;
 };
 
 }  // namespace grove

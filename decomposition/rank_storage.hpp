@@ -13,6 +13,7 @@
 #include "decomposition/services/service.hpp"
 #include "kernels/math/cell.hpp"
 #include "kernels/math/cut_rule.hpp"
+#include "kernels/math/part_work.hpp"
 
 namespace grove {
 
@@ -23,9 +24,9 @@ class Settling {
 
   /// Makes the records of this rank's particles in a cube. False: a position is not finite or outside of it.
   virtual bool take_inside(const Box& box) = 0;
-  /// After take_inside() and weigh(): the weight of the particles in parts of the cube; begin: of each, in
-  /// Morton's order, the first one at 0.
-  virtual std::vector<Count> weigh_parts(std::span<const IntegerPosition> begin) = 0;
+  /// After take_inside() and weigh(): the particles in parts of the cube; begin: of each, in Morton's order,
+  /// the first one at 0; deepest: of all particles.
+  virtual std::vector<PartWork> weigh_parts(std::span<const IntegerPosition> begin, int deepest) = 0;
   /// Collective, after take_inside(). Brings every particle to the rank that owns its place, and its records
   /// into the order of that rank's cells of the cover. Returns those that hold particles.
   /// all: particles of all ranks.

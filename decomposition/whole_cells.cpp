@@ -8,99 +8,129 @@
 
 namespace grove {
 
-std::vector<Count> sums_of_runs(std::span<const Count> values, std::span<const std::int32_t> begin) {
-  std::vector<Count> result;
-  for (std::size_t i = 0; i + 1 < begin.size(); ++i)
-    result.push_back(std::accumulate(values.begin() + begin[i], values.begin() + begin[i + 1], Count{0}));
-  return result;
-}
-
-WholeCells::WholeCells(const Domain& domain) {
+WholeCells::WholeCells(const Domain& domain) : ranks_(domain.owners.ranks()), leaves_(domain.leaves()) {
   walk_cells(domain.cells, 0, [&](std::int32_t, const Cell& cell) {
     if (!cell.is_leaf() && !cell.is_whole(domain.domain_cell)) return true;
-    first_leaf_.push_back(cell.first_leaf);
+    cells_.push_back({ranks_ > 0 ? domain.owners.owner(cell.first_leaf) : 0, cell.first_leaf, cell.leaves});
     return false;
   });
-  first_leaf_.push_back(domain.leaves());
+  std::stable_sort(cells_.begin(), cells_.end(),
+                   [](const Leaves& a, const Leaves& b) { return a.rank < b.rank; });
 }
 
-std::vector<std::int32_t> WholeCells::of_leaves(std::vector<std::int32_t> runs) const {
-  for (std::int32_t& begin : runs)
-    begin = static_cast<std::int32_t>(std::lower_bound(first_leaf_.begin(), first_leaf_.end(), begin) -
-                                      first_leaf_.begin());
-  return runs;
+std::vector<Count> WholeCells::sums(std::span<const Count> by_leaf) const {
+  std::vector<Count> sums;
+  for (const Leaves& cell : cells_) {
+    const auto begin = by_leaf.begin() + cell.first;
+    sums.push_back(std::accumulate(begin, begin + cell.count, Count{0}));
+  }
+  return sums;
 }
 
-std::vector<std::int32_t> WholeCells::to_leaves(std::vector<std::int32_t> runs) const {
-  for (std::int32_t& begin : runs) begin = first_leaf_[static_cast<std::size_t>(begin)];
-  return runs;
+std::vector<std::int32_t> WholeCells::first() const {
+  std::vector<std::int32_t> first;
+  for (int rank = 0; rank <= ranks_ && ranks_ > 0; ++rank)
+    first.push_back(static_cast<std::int32_t>(
+        std::partition_point(cells_.begin(), cells_.end(),
+                             [rank](const Leaves& cell) { return cell.rank < rank; }) -
+        cells_.begin()));
+  return first;
+}
+
+LeafOwners WholeCells::owners(std::span<const std::int32_t> first) const {
+  std::vector<LeafOwners::Run> runs;
+  for (std::size_t rank = 0; rank + 1 < first.size(); ++rank)
+    for (std::int32_t cell = first[rank]; cell < first[rank + 1]; ++cell)
+      runs.push_back({cells_[static_cast<std::size_t>(cell)].first, static_cast<int>(rank)});
+  std::sort(runs.begin(), runs.end(),
+            [](const auto& a, const auto& b) { return a.first_leaf < b.first_leaf; });
+  return {runs, leaves_, static_cast<int>(first.size()) - 1};
 }
 
 namespace {
 
-/// Some own whole cells, one after the other, that are to go to one rank.
+/// Own whole cells, one after the other, that are to go to one rank.
 struct Share {
   IntegerPosition begin;
   int rank;
   Count weight;
 };
 
-/// The work of ranks as it is, and whose the own whole cells should be.
+/// The work of ranks as it is, and the own whole cells.
 class ShareFinder {
  public:
-  ShareFinder(const Domain& domain, const Shares& shares, int own_rank)
-      : domain_(domain), shares_(shares), own_rank_(own_rank), weight_(domain.first_leaf.size() - 1, 0) {
+  ShareFinder(const Domain& domain, int own_rank)
+      : domain_(domain), own_rank_(own_rank), weight_(static_cast<std::size_t>(domain.owners.ranks()), 0) {
     visit(0, {0, 0, 0});
   }
   std::span<const Count> weight() const { return weight_; }  ///< by rank
-  std::span<const Share> own() const { return own_; }
+
+  /// Whose the own ones should be.
+  std::vector<Share> own(const Shares& shares) const {
+    Count before = std::accumulate(weight_.begin(), weight_.begin() + own_rank_, Count{0});
+    std::vector<Share> own;
+    std::int32_t next = -1;  // leaf behind the last one
+    for (const OwnCell& cell : own_) {
+      const int rank = shares.owner(before, cell.weight);
+      if (own.empty() || own.back().rank != rank || cell.first_leaf != next)
+        own.push_back({cell.begin, rank, 0});
+      own.back().weight += cell.weight;
+      before += cell.weight;
+      next = cell.first_leaf + cell.leaves;
+    }
+    return own;
+  }
 
  private:
+  struct OwnCell {
+    IntegerPosition begin;
+    std::int32_t first_leaf, leaves;
+    Count weight;
+  };
+
   void visit(std::int32_t index, const IntegerPosition& begin) {
     const Cell& cell = domain_.cells[static_cast<std::size_t>(index)];
-    const int first = domain_.owner(cell.first_leaf), last = domain_.owner(cell.first_leaf + cell.leaves - 1);
-    const bool is_end = cell.is_leaf() || cell.is_whole(domain_.domain_cell);
-    if (!is_end && (first != last || first == own_rank_)) {
+    const int first = domain_.owners.owner(cell.first_leaf);
+    const bool is_end = cell.is_leaf() || cell.is_whole(domain_.domain_cell),
+               has_one = domain_.owners.have_one(cell.first_leaf, cell.leaves);
+    if (!is_end && (!has_one || first == own_rank_)) {
       visit(cell.child, begin);
       visit(cell.child + 1, right_half(cell.low, cell.high));
       return;
     }
-    if (first == own_rank_) share_out(cell, begin);
+    if (first == own_rank_) own_.push_back({begin, cell.first_leaf, cell.leaves, cell.weight});
     weight_[static_cast<std::size_t>(first)] += cell.weight;
-    before_ += cell.weight;
-  }
-  void share_out(const Cell& cell, const IntegerPosition& begin) {
-    const int rank = shares_.owner(before_, cell.weight);
-    if (own_.empty() || own_.back().rank != rank) own_.push_back({begin, rank, 0});
-    own_.back().weight += cell.weight;
   }
 
   const Domain& domain_;
-  const Shares& shares_;
   int own_rank_;
   std::vector<Count> weight_;
-  std::vector<Share> own_;
-  Count before_ = 0;  ///< weight to the left
+  std::vector<OwnCell> own_;  ///< left to right
 };
 
 }  // namespace
 
-KeyRanges balanced_parts(const Communicator& comm, const Domain& domain, const Shares& shares) {
-  constexpr Count part_of_noise = 32;
+KeyRanges balanced_parts(const Communicator& comm, const Domain& domain, const Shares& shares,
+                         bool by_rungs) {
+  const Count part_of_noise = by_rungs ? 8 : 32;
   constexpr std::size_t usual = 3;  // the left neighbour's, the own one, the right neighbour's
-  const auto is_longer = [](Count now, Count then) { return now > then + then / part_of_noise; };
-  const ShareFinder found(domain, shares, comm.rank());
+  const auto is_longer = [=](Count now, Count then) { return now > then + then / part_of_noise; };
+  const ShareFinder found(domain, comm.rank());
   const Count now = shares.longest(found.weight());
   if (is_longer(now, domain.cells[0].weight / comm.size())) {
+    const std::vector<Share> own = found.own(shares);
+    std::vector<Share> all = comm.all_gather_few(std::span<const Share>(own), usual);
+    std::sort(all.begin(), all.end(),
+              [](const auto& a, const auto& b) { return comes_before(a.begin, b.begin); });
     std::vector<Count> weight(found.weight().size(), 0);
     std::vector<KeyRanges::Part> parts;
-    for (const Share& share : comm.all_gather_few(found.own(), usual)) {
+    for (const Share& share : all) {
       weight[static_cast<std::size_t>(share.rank)] += share.weight;
       if (parts.empty() || parts.back().rank != share.rank) parts.push_back({share.begin, share.rank});
     }
     if (is_longer(now, shares.longest(weight))) return KeyRanges(std::move(parts));
   }
-  return {domain, domain.first_leaf};
+  return KeyRanges(domain);
 }
 
 }  // namespace grove

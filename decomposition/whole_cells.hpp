@@ -11,30 +11,36 @@
 
 namespace grove {
 
-/// The sum over each run of values. begin: of the runs, ascending, and the end of the last one.
-std::vector<Count> sums_of_runs(std::span<const Count> values, std::span<const std::int32_t> begin);
-
-/// The cells that are never divided among ranks (Cell::is_whole()), counted from left to right: what moves
-/// together.
+/// The cells that are never divided among ranks (Cell::is_whole()): what moves together. They stand rank by
+/// rank, left to right within; where leaves have no owners yet, left to right.
 class WholeCells {
  public:
-  /// Cost: O(cells).
+  /// Cost: O(cells log(cells)).
   explicit WholeCells(const Domain& domain);
 
   /// Sums of values by leaf.
-  std::vector<Count> sums(std::span<const Count> by_leaf) const { return sums_of_runs(by_leaf, first_leaf_); }
-  /// The runs of leaves, first leaf of each rank, as runs of whole cells, which they have to be; and back.
-  std::vector<std::int32_t> of_leaves(std::vector<std::int32_t> runs) const;
-  std::vector<std::int32_t> to_leaves(std::vector<std::int32_t> runs) const;
+  std::vector<Count> sums(std::span<const Count> by_leaf) const;
+  /// First one of each rank, length P + 1; none: there are no owners.
+  std::vector<std::int32_t> first() const;
+  /// The owners of leaves if this is the first one of each rank, length P + 1, ascending.
+  LeafOwners owners(std::span<const std::int32_t> first) const;
 
  private:
-  std::vector<std::int32_t> first_leaf_;  ///< of each, and the number of leaves
+  struct Leaves {
+    int rank;  ///< that owns them now
+    std::int32_t first, count;
+  };
+  std::vector<Leaves> cells_;
+  int ranks_;
+  std::int32_t leaves_;
 };
 
 /// The parts of the cube that ranks are to own: those of their runs, or, if these take longer than others by
-/// more than noise, parts of whole cells that share the work of the last decomposition out anew. shares: of
-/// the weight of its root. The same on all ranks. Collective, if other parts could pay. Cost: O(known cells),
-/// and a message with the parts.
-KeyRanges balanced_parts(const Communicator& comm, const Domain& domain, const Shares& shares);
+/// more than noise, parts of whole cells that share the work of the last decomposition out anew. For that the
+/// cells stand as in WholeCells, so that only those at the ends of what ranks have change hands. shares: of
+/// the weight of its root. by_rungs: shares are those of steps of each rung (CubeSharing), which the sum of
+/// all tells little of: then times have to differ by more. The same on all ranks. Collective, if other parts
+/// could pay. Cost: O(known cells), and a message with the parts.
+KeyRanges balanced_parts(const Communicator& comm, const Domain& domain, const Shares& shares, bool by_rungs);
 
 }  // namespace grove

@@ -58,11 +58,8 @@ json json_of(const UnitNames& names) {
 json json_of(const CheckpointManifest& m) {
   json pieces = json::array();
   for (const CheckpointPiece& piece : m.pieces)
-    pieces.push_back({{"name", piece.name},
-                      {"size", piece.size},
-                      {"checksum", piece.checksum},
-                      {"first_leaf", piece.first_leaf},
-                      {"leaves", piece.leaves}});
+    pieces.push_back(
+        {{"name", piece.name}, {"size", piece.size}, {"checksum", piece.checksum}, {"leaves", piece.leaves}});
   return {{"format", checkpoint_format},
           {"grove", m.grove},
           {"instruction_set", m.instruction_set},
@@ -91,7 +88,7 @@ CheckpointManifest manifest_of(const json& j) {
   j.at("leaves").get_to(m.leaves);
   j.at("parameters").get_to(m.parameters);
   for (const json& p : j.at("pieces"))
-    m.pieces.push_back({p.at("name"), p.at("size"), p.at("checksum"), p.at("first_leaf"), p.at("leaves")});
+    m.pieces.push_back({p.at("name"), p.at("size"), p.at("checksum"), p.at("leaves")});
   return m;
 }
 

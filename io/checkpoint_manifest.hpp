@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/types.hpp"
@@ -12,14 +13,17 @@ namespace grove {
 
 /// Version of everything in the folder. Another one, where any type that is stored as bytes changes
 /// (src/run/checkpoint/checkpoint_layout.cpp).
-inline constexpr int checkpoint_format = 17;
+inline constexpr int checkpoint_format = 18;
 
 /// A file of a checkpoint.
 struct CheckpointPiece {
-  std::string name;                         ///< in the folder of the checkpoint
-  std::int64_t size = 0;                    ///< bytes
-  std::string checksum;                     ///< checksum_of_file()
-  std::int32_t first_leaf = 0, leaves = 0;  ///< whose particles and trees it holds
+  /// Leaves that follow each other, from one up to another one.
+  using Leaves = std::pair<std::int32_t, std::int32_t>;
+
+  std::string name;            ///< in the folder of the checkpoint
+  std::int64_t size = 0;       ///< bytes
+  std::string checksum;        ///< checksum_of_file()
+  std::vector<Leaves> leaves;  ///< whose particles and trees it holds, left to right
 };
 
 /// The description of a checkpoint: the content of manifest.json, which is written last.
@@ -34,7 +38,7 @@ struct CheckpointManifest {
   Count particles = 0;
   std::int32_t leaves = 0;
   std::map<std::string, std::string> parameters;  ///< fixed_parameters()
-  std::vector<CheckpointPiece> pieces;  ///< what all ranks know alike; then the leaves, left to right
+  std::vector<CheckpointPiece> pieces;  ///< what all ranks know alike; then the leaves, rank by rank
 };
 
 /// The name of the first piece, which holds no leaves.

@@ -12,9 +12,8 @@
 namespace grove {
 namespace {
 
-bool covers(const Communicator& comm, const Domain& domain, std::size_t particles) {
-  const auto rank = static_cast<std::size_t>(comm.rank());
-  const auto leaves = static_cast<std::size_t>(domain.first_leaf[rank + 1] - domain.first_leaf[rank]);
+bool covers(const Domain& domain, std::size_t particles) {
+  const auto leaves = static_cast<std::size_t>(domain.own.size());
   return domain.leaf_begin.size() == leaves + 1 && domain.leaf_begin.back() == static_cast<Count>(particles);
 }
 
@@ -25,12 +24,10 @@ struct Paths {
   std::vector<std::size_t> leaf_cell;
 };
 
-Paths paths_of(const Communicator& comm, const Domain& domain) {
-  const auto rank = static_cast<std::size_t>(comm.rank());
-  const std::int32_t first = domain.first_leaf[rank], last = domain.first_leaf[rank + 1];
+Paths paths_of(const Domain& domain) {
   Paths paths;
-  for (std::int32_t leaf = first; leaf < last; ++leaf) {
-    const auto own = static_cast<std::size_t>(leaf - first);
+  for (std::size_t own = 0; own + 1 < domain.leaf_begin.size(); ++own) {
+    const std::int32_t leaf = domain.own.leaf(static_cast<std::int32_t>(own));
     const auto begin = static_cast<std::uint64_t>(domain.leaf_begin[own]);
     const std::size_t path = paths.steps.size();
     std::size_t at = 0;
@@ -76,11 +73,11 @@ DeviceCheck check_on_device(const Communicator& comm, const DeviceParticles& par
                             const DecompositionParameters& parameters, const Domain& domain) {
   DeviceCheck check{};
   try {
-    agree_on_fault(comm, covers(comm, domain, particles.size())
+    agree_on_fault(comm, covers(domain, particles.size())
                              ? ""
                              : "the ranges of the leaves do not cover the particles of their rank");
     const std::uint32_t* const weights = weights_of(comm, particles);
-    const Paths paths = paths_of(comm, domain);
+    const Paths paths = paths_of(domain);
     cuda::LeafCounts counts;
     comm.together([&] {
       Cell root = domain.cells[0];

@@ -38,15 +38,20 @@ void DeviceRank::migrate(const Communicator& comm, const Frontier& frontier, con
   spare_ = cuda::DeviceRecords();  // before a run's first trees half of all particles may be on their way
   const ExchangePlan plan = moves.plan(comm);
   check_sizes(comm, size() + static_cast<std::size_t>(plan.receive_total()), moves.all);
-  const auto self = static_cast<std::size_t>(comm.rank());
-  const auto departing = static_cast<std::size_t>(plan.send_total()),
-             before = static_cast<std::size_t>(plan.send_offsets()[self]), staying = size() - departing;
-  // Owners ascend from left to right, so what leaves lies before and behind what stays.
-  cuda::DeviceArray<std::uint32_t> index(departing);
-  const std::uint32_t* const all = records_.columns[3].data();
-  cuda::device_copy(index.data(), all, before * sizeof(std::uint32_t));
-  cuda::device_copy(index.data() + before, all + before + staying,
-                    (departing - before) * sizeof(std::uint32_t));
+  cuda::DeviceArray<std::uint32_t> index(static_cast<std::size_t>(plan.send_total()));
+  const std::uint32_t* all = records_.columns[3].data();
+  std::vector<Count> next(plan.send_offsets().begin(), plan.send_offsets().end() - 1);  // by rank
+  for (std::size_t i = 0; i < frontier.size();) {
+    const int owner = frontier.owner(i);
+    Count count = 0;
+    for (; i < frontier.size() && frontier.owner(i) == owner; ++i) count += portions[i];
+    if (owner != comm.rank()) {
+      Count& to = next[static_cast<std::size_t>(owner)];
+      cuda::device_copy(index.data() + to, all, static_cast<std::size_t>(count) * sizeof(std::uint32_t));
+      to += count;
+    }
+    all += count;
+  }
   move_fields(plan, index.data(), moves.most);
   index = {};
   merge_arrivals(frontier, portions, moves, plan, box, comm.rank());

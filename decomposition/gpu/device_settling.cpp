@@ -51,8 +51,8 @@ bool DeviceRank::take_inside(const Box& box) {
   return true;
 }
 
-std::vector<Count> DeviceRank::weigh_parts(std::span<const IntegerPosition> begin) {
-  return cuda::weigh_parts(records_, weights(), begin);
+std::vector<PartWork> DeviceRank::weigh_parts(std::span<const IntegerPosition> begin, int deepest) {
+  return cuda::weigh_parts(records_, weights(), particles_.values(fields::rung), begin, deepest);
 }
 
 std::vector<Segment> DeviceRank::settle(const Communicator& comm, const PlaceFinder& finder, const Box& box,

@@ -1,6 +1,7 @@
 #include "decomposition/gpu/device_transfer.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -9,29 +10,27 @@
 namespace grove {
 namespace {
 
+void copy(std::span<const LeafTransfer::Stretch> stretches, const void* from, void* to,
+          std::size_t element_size) {
+  for (const LeafTransfer::Stretch& part : stretches)
+    cuda::device_copy(static_cast<std::byte*>(to) + part.to * element_size,
+                      static_cast<const std::byte*>(from) + part.from * element_size,
+                      part.count * element_size);
+}
+
 /// A copy of the elements that leave.
 cuda::DeviceArray<std::byte> departing(const LeafTransfer& leaves, const void* values,
                                        std::size_t element_size) {
-  const std::size_t bytes = static_cast<std::size_t>(leaves.plan().send_total()) * element_size,
-                    before = leaves.departing_before() * element_size,
-                    staying = leaves.staying() * element_size;
-  const auto* const from = static_cast<const std::byte*>(values);
-  cuda::DeviceArray<std::byte> copy(bytes);
-  cuda::device_copy(copy.data(), from, before);
-  cuda::device_copy(copy.data() + before, from + before + staying, bytes - before);
-  return copy;
+  cuda::DeviceArray<std::byte> packed(static_cast<std::size_t>(leaves.plan().send_total()) * element_size);
+  copy(leaves.departing(), values, packed.data(), element_size);
+  return packed;
 }
 
 /// Puts those that stay among those that have arrived.
 void join(const LeafTransfer& leaves, const void* values, const cuda::DeviceArray<std::byte>& arrived,
           void* moved, std::size_t element_size) {
-  const std::size_t before = leaves.arriving_before() * element_size,
-                    staying = leaves.staying() * element_size;
-  const auto* const from = static_cast<const std::byte*>(values) + leaves.departing_before() * element_size;
-  auto* const to = static_cast<std::byte*>(moved);
-  cuda::device_copy(to, arrived.data(), before);
-  cuda::device_copy(to + before, from, staying);
-  cuda::device_copy(to + before + staying, arrived.data() + before, arrived.size() - before);
+  copy(leaves.staying(), values, moved, element_size);
+  copy(leaves.arriving(), arrived.data(), moved, element_size);
 }
 
 /// The same with the fields of some columns.

@@ -55,7 +55,10 @@ struct DecompositionParameters {
   std::uint32_t epoch = 0;  ///< of cuts: middle_of_epoch(), CellAxes::turned(), shifted()
   double lead = 0;          ///< LedPositions::lead of the cells
   double period = 0;        ///< edge of a periodic box, which is the root cube; 0: space is open
-  bool all_cells = true;    ///< every rank gets all cells, or those that it needs to know (KnownCells)
+  /// The deepest rung of the particles; 0: all have the same steps. Else ranks share out the steps of each
+  /// rung.
+  int deepest = 0;
+  bool all_cells = true;  ///< every rank gets all cells, or those that it needs to know (KnownCells)
   /// Speeds of the ranks, positive, in any unit: a rank gets as much of the work. Empty: all are alike.
   std::vector<std::uint32_t> speeds{};
 };

@@ -62,7 +62,7 @@ struct TopTree {
 
 /// The particles of one own leaf, as targets.
 struct TargetLeaf {
-  std::int32_t leaf = 0;          ///< its number in the ORB
+  std::int32_t leaf = 0;          ///< number of the own leaf
   Vec3d origin{0, 0, 0};          ///< in length units of the run
   TargetBounds bounds{};          ///< of all its groups
   const Group* groups = nullptr;  ///< [group_count]

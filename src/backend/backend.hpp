@@ -57,7 +57,7 @@ class Backend {
   /// and trees go with the leaves, as they are, so no bit of any later result changes. Adds to move, and
   /// to wait for slower ranks. InputError on all ranks together if one would hold more particles than records
   /// can number.
-  virtual void move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) = 0;
+  virtual void move_leaves(Domain& domain, LeafOwners owners, PhaseTimers& timers) = 0;
 
   /// See time/leapfrog.hpp. Nothing happens, and no rungs are counted, where the last forces on particles of
   /// this rank are not finite.

@@ -68,10 +68,10 @@ std::vector<Count> HostBackend::leaf_work(const Domain& domain) const {
   return sums;
 }
 
-void HostBackend::move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) {
+void HostBackend::move_leaves(Domain& domain, LeafOwners owners, PhaseTimers& timers) {
   if (!records_.empty()) throw std::logic_error("leaves that have no trees yet do not move");
-  grove::move_leaves(comm_, domain, std::move(first_leaf), timers,
-                     [&](const LeafTransfer& of_particles, const std::vector<std::int32_t>& before) {
+  grove::move_leaves(comm_, domain, std::move(owners), timers,
+                     [&](const LeafTransfer& of_particles, const LeafOwners& before) {
                        of_particles.apply(particles_);
                        trees_->move_leaves(before, domain);
                      });

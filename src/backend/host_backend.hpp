@@ -21,7 +21,7 @@ class HostBackend : public Backend {
   Domain decompose(const DecompositionParameters& parameters, const Domain& previous,
                    DecompositionReport& report) override;
   std::vector<Count> leaf_work(const Domain& domain) const override;
-  void move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) override;
+  void move_leaves(Domain& domain, LeafOwners owners, PhaseTimers& timers) override;
   RungCounts choose_rungs(const StepRule& rule, int first_active) override;
   void kick(const Kick& kick) override;
   double drift(const Drift& drift, const Box* periodic) override;

@@ -7,21 +7,19 @@
 
 namespace grove {
 
-void move_leaves(const Communicator& comm, Domain& domain, std::vector<std::int32_t> first_leaf,
-                 PhaseTimers& timers,
-                 const std::function<void(const LeafTransfer& particles,
-                                          const std::vector<std::int32_t>& before)>& carry) {
+void move_leaves(const Communicator& comm, Domain& domain, LeafOwners owners, PhaseTimers& timers,
+                 const std::function<void(const LeafTransfer& particles, const LeafOwners& before)>& carry) {
   {
     const auto timer = timers.time("wait");
     comm.barrier();
   }
   const auto timer = timers.time("move");
-  const std::vector<std::int32_t> before = domain.first_leaf;
+  const LeafOwners before = domain.owners;
   const std::vector<Count> leaf_begin = domain.leaf_begin;
   Domain whole = whole_domain(comm, domain);
-  whole.give_out(std::move(first_leaf), comm);
+  whole.give_out(std::move(owners), comm);
   domain = domain.is_whole ? std::move(whole) : known_part(std::move(whole), comm.rank());
-  const LeafTransfer of_particles(comm, before, domain.first_leaf, leaf_begin);
+  const LeafTransfer of_particles(comm, before, domain.owners, leaf_begin, domain.leaf_begin);
   comm.together([&] { check_size(of_particles.size()); });
   carry(of_particles, before);
 }

@@ -125,8 +125,7 @@ void Forest::adopt(Shape shape, const Box& box, std::span<const Count> leaf_begi
 }
 
 void Forest::update(const Particles& particles, const GravityParameters& gravity, const WalkUnits& units,
-                    double median_acceleration, std::int32_t first_leaf, int first_active) {
-  first_leaf_ = first_leaf;
+                    double median_acceleration, int first_active) {
   first_active_ = first_active;
   const auto nodes = static_cast<std::size_t>(shapes_.links.size());
   core_.resize(nodes);
@@ -262,7 +261,7 @@ SourceTree Forest::tree(std::int32_t i) const {
 TargetLeaf Forest::target(std::int32_t i, const float* old_acceleration) const {
   const auto leaf = static_cast<std::size_t>(i);
   const Count first = leaf_begin_[leaf], group = shapes_.group_begin[leaf];
-  return {first_leaf_ + i,
+  return {i,
           origins_[leaf],
           bounds_[leaf],
           groups_.data() + group,

@@ -23,8 +23,7 @@ namespace grove {
 /// The local trees of this rank, one per own leaf of the ORB, with the particles as sources and as targets.
 ///
 ///   forest.build(particles, box, domain.leaf_begin);                     // shape: after a decomposition
-///   forest.update(particles, gravity, units, median, domain.first_leaf[rank]);  // moments: before every
-///   walk
+///   forest.update(particles, gravity, units, median);  // moments: before every walk
 ///
 /// All arrays are host memory, owned here, of all own leaves one after the other; views stay valid until the
 /// next build() or update().
@@ -51,10 +50,9 @@ class Forest {
   /// criterion. May be repeated without build() when particles have moved or the criterion or the softening
   /// changes: leaves keep their origins, particles their masses.
   /// median_acceleration (in): global median of |a_old|, units of the run (0 for the opening angles);
-  /// first_leaf (in): number in the ORB of the first own leaf; first_active (in): the rung from which on
-  /// particles are targets.
+  /// first_active (in): the rung from which on particles are targets.
   void update(const Particles& particles, const GravityParameters& gravity, const WalkUnits& units,
-              double median_acceleration, std::int32_t first_leaf, int first_active = 0);
+              double median_acceleration, int first_active = 0);
 
   /// The part of new trees that update() does not find anew: it goes along when leaves change their owner.
   struct Shape {
@@ -101,7 +99,6 @@ class Forest {
   void make_groups(std::size_t leaf, const Particles& particles, const GravityParameters& gravity,
                    const AcceptanceRule& rule);
 
-  std::int32_t first_leaf_ = 0;
   int first_active_ = 0;
   bool has_origins_ = false;              ///< they have been found for these trees
   bool has_sources_ = false;              ///< masses and softening of these trees are copied

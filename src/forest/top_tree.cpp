@@ -1,17 +1,14 @@
 #include "forest/top_tree.hpp"
 
-#include <algorithm>
-
 namespace grove {
 
-void TopMoments::begin(std::span<const Cell> cells, std::int32_t first_leaf, std::span<const LeafRoot> roots,
+void TopMoments::begin(std::span<const Cell> cells, const OwnLeaves& own, std::span<const LeafRoot> roots,
                        const WalkUnits& units, const AcceptanceRule& rule, double least_ball) {
   cells_ = cells;
-  first_leaf_ = first_leaf;
-  own_leaves_ = static_cast<std::int32_t>(roots.size());
   units_ = units;
   rule_ = rule;
   least_ball_ = least_ball;
+  is_own_.resize(cells.size());
   tops_.resize(cells.size());
   centre_.resize(cells.size());
   core_.resize(cells.size());
@@ -23,13 +20,13 @@ void TopMoments::begin(std::span<const Cell> cells, std::int32_t first_leaf, std
   roots_.assign(roots.begin(), roots.end());
   for (std::size_t n = cells.size(); n-- > 0;) {
     const Cell& cell = cells[n];
-    const std::int32_t begin = std::max(cell.first_leaf, first_leaf),
-                       end = std::min(cell.first_leaf + cell.leaves, first_leaf + own_leaves_);
-    links_[n] = {cell.child, begin - first_leaf, std::max(end - begin, 0)};
-    if (!is_own(cell)) continue;
+    const std::int32_t first = own.before(cell.first_leaf), below = own.among(cell.first_leaf, cell.leaves);
+    links_[n] = {cell.child, first, below};
+    is_own_[n] = below == cell.leaves ? 1 : 0;
+    if (is_own_[n] == 0) continue;
     const auto child = static_cast<std::size_t>(cell.child);
     if (cell.is_leaf())
-      set_leaf(n, roots_[static_cast<std::size_t>(begin - first_leaf)]);
+      set_leaf(n, roots_[static_cast<std::size_t>(first)]);
     else
       set(n, tops_[child] + tops_[child + 1]);
   }
@@ -58,7 +55,7 @@ TopMoments::Sum TopMoments::sum(std::int32_t cell) const {
 
 void TopMoments::take(std::int32_t cell, const Sum& sum) {
   const auto n = static_cast<std::size_t>(cell);
-  if (is_own(cells_[n])) return;
+  if (is_own_[n] != 0) return;
   if (const LeafRoot* const root = std::get_if<LeafRoot>(&sum)) {
     links_[n] = {-1, static_cast<std::int32_t>(roots_.size()), 1};
     roots_.push_back(*root);
@@ -71,7 +68,7 @@ void TopMoments::take(std::int32_t cell, const Sum& sum) {
 
 void TopMoments::finish() {
   for (std::size_t n = cells_.size(); n-- > 0;) {
-    if (cells_[n].is_leaf() || is_own(cells_[n])) continue;
+    if (cells_[n].is_leaf() || is_own_[n] != 0) continue;
     const auto child = static_cast<std::size_t>(cells_[n].child);
     set(n, tops_[child] + tops_[child + 1]);
   }
@@ -86,7 +83,7 @@ void TopMoments::unite_far(std::size_t node, const Images& images) {
 
 void TopMoments::begin_far(std::span<const FarMoments> leaves, const Images& images) {
   for (std::size_t n = cells_.size(); n-- > 0;) {
-    if (!is_own(cells_[n])) continue;
+    if (is_own_[n] == 0) continue;
     if (cells_[n].is_leaf())
       far_[n] = leaves[static_cast<std::size_t>(links_[n].first_leaf)];
     else
@@ -100,7 +97,7 @@ void TopMoments::take_far(std::int32_t cell, const FarMoments& moments) {
 
 void TopMoments::finish_far(const Images& images) {
   for (std::size_t n = cells_.size(); n-- > 0;)
-    if (!cells_[n].is_leaf() && !is_own(cells_[n])) unite_far(n, images);
+    if (!cells_[n].is_leaf() && is_own_[n] == 0) unite_far(n, images);
 }
 
 TopCell TopMoments::cell(std::int32_t node) const {

@@ -10,6 +10,7 @@
 #include "kernels/math/cell.hpp"
 #include "kernels/math/far_cells.hpp"
 #include "kernels/math/leaf_root.hpp"
+#include "kernels/math/own_leaves.hpp"
 #include "kernels/math/top_cell.hpp"
 #include "kernels/math/top_sum.hpp"
 #include "kernels/math/walk_views.hpp"
@@ -19,9 +20,9 @@ namespace grove {
 /// The moments of the cells of the ORB that a rank knows, combined from those of the leaves in tree order, in
 /// double precision: every rank that knows a cell has the same bits.
 ///
-///   top.begin(cells, first_leaf, roots, units, rule);  // own cells
-///   top.take(cell, sum), top.finish()                  // what other ranks say of theirs, and all above
-///   top.append(...), top.hang(...)                     // what they send of the cells below
+///   top.begin(cells, own, roots, units, rule);  // own cells
+///   top.take(cell, sum), top.finish()           // what other ranks say of theirs, and all above
+///   top.append(...), top.hang(...)              // what they send of the cells below
 ///
 /// Leaves are numbered as this rank comes to know them, own ones first.
 class TopMoments {
@@ -30,10 +31,8 @@ class TopMoments {
   using Sum = std::variant<TopSum, LeafRoot>;
 
   /// cells (in): root first, children behind their parents, siblings neighbours; those of other ranks have no
-  /// children; must outlive finish(). first_leaf: number in the ORB of the first own leaf. roots: of the own
-  /// leaves. Cost: O(cells).
-  /// least_ball: that of Images.
-  void begin(std::span<const Cell> cells, std::int32_t first_leaf, std::span<const LeafRoot> roots,
+  /// children; must outlive finish(). roots: of the own leaves. least_ball: that of Images. Cost: O(cells).
+  void begin(std::span<const Cell> cells, const OwnLeaves& own, std::span<const LeafRoot> roots,
              const WalkUnits& units, const AcceptanceRule& rule, double least_ball = -1);
   /// The sum of an own cell, by its index.
   Sum sum(std::int32_t cell) const;
@@ -44,7 +43,7 @@ class TopMoments {
   /// Both, where all leaves are own ones.
   void combine(std::span<const Cell> cells, std::span<const LeafRoot> roots, const WalkUnits& units,
                const AcceptanceRule& rule) {
-    begin(cells, 0, roots, units, rule);
+    begin(cells, OwnLeaves::all(static_cast<std::int32_t>(roots.size())), roots, units, rule);
     finish();
   }
 
@@ -76,19 +75,16 @@ class TopMoments {
   }
 
  private:
-  bool is_own(const Cell& cell) const {
-    return cell.first_leaf >= first_leaf_ && cell.first_leaf + cell.leaves <= first_leaf_ + own_leaves_;
-  }
   void set(std::size_t node, const TopSum& top);
   void set_leaf(std::size_t node, const LeafRoot& root);
   void unite_far(std::size_t node, const Images& images);
 
   std::span<const Cell> cells_;
-  std::int32_t first_leaf_ = 0, own_leaves_ = 0;
   WalkUnits units_;
   AcceptanceRule rule_;
   double least_ball_ = -1;
-  std::vector<TopSum> tops_;  ///< from begin() to finish()
+  std::vector<std::uint8_t> is_own_;  ///< by cell: all leaves below
+  std::vector<TopSum> tops_;          ///< from begin() to finish()
   std::vector<Vec3d> centre_;
   std::vector<NodeCore> core_;
   std::vector<NodeMoments> moments_;

@@ -44,10 +44,10 @@ std::string HostGravity::refit(const GravitySetup& setup, const Domain& domain, 
   if (plan.renewed_from) {
     const auto timer = timers.time("build");
     exchange_.forget();
-    forest_.renew(particles_, *plan.renewed_from, domain_cells(domain, comm_.rank()).view());
+    forest_.renew(particles_, *plan.renewed_from, domain_cells(domain).view());
   }
   const auto timer = timers.time("moments");
-  forest_.update(particles_, setup.walk.gravity, setup.walk.units, setup.median_acceleration, 0,
+  forest_.update(particles_, setup.walk.gravity, setup.walk.units, setup.median_acceleration,
                  plan.first_active);
   return plan.checks ? lost_separation(particles_, domain.leaf_begin, forest_, setup.walk.gravity)
                      : std::string();
@@ -170,15 +170,16 @@ void HostGravity::restore(State state, const Domain& domain) {
   forest_.adopt(std::move(state.trees), domain.box, domain.leaf_begin, *builder_);
 }
 
-void HostGravity::move_leaves(std::span<const std::int32_t> from, const Domain& domain) {
+void HostGravity::move_leaves(const LeafOwners& from, const Domain& domain) {
   exchange_.forget();
   Forest::Shape shape = forest_.take_shape();
-  const LeafTransfer of_leaves(comm_, from, domain.first_leaf),
-      of_nodes(comm_, from, domain.first_leaf, shape.trees.node_begin);
+  const LeafTransfer of_leaves(comm_, from, domain.owners);
   of_leaves.apply(shape.origins);
+  const std::vector<Count> before = std::move(shape.trees.node_begin);
+  shape.trees.node_begin = of_leaves.beginnings(before);
+  const LeafTransfer of_nodes(comm_, from, domain.owners, before, shape.trees.node_begin);
   of_nodes.apply(shape.trees.links);
   if (parameters_.keeps_levels(domain.cells[0].count)) of_nodes.apply(shape.trees.levels);
-  shape.trees.node_begin = of_leaves.beginnings(std::move(shape.trees.node_begin));
   forest_.adopt(std::move(shape), domain.box, domain.leaf_begin, *builder_);
 }
 

@@ -69,7 +69,7 @@ class HostGravity : public GravityStorage {
   TreeExchange& exchange() { return exchange_; }
   /// Collective. The trees of own leaves that others own from now on go there, as they are. from: first leaf
   /// of each rank before, length P + 1; domain: with the new runs.
-  void move_leaves(std::span<const std::int32_t> from, const Domain& domain);
+  void move_leaves(const LeafOwners& from, const Domain& domain);
 
  private:
   const Communicator& comm_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -28,7 +29,8 @@ class LeafSum {
     std::vector<Count> parts(static_cast<std::size_t>(comm_.size()), 0);
     collect(domain_.cells[0], own, parts);
     parts_ = comm_.all_gather_arrays(std::span<const T>(own), std::span<const Count>(parts));
-    next_ = 0;
+    next_.assign(parts.size(), 0);
+    std::exclusive_scan(parts.begin(), parts.end(), next_.begin(), Count{0});
     return join(domain_.cells[0]);
   }
 
@@ -36,14 +38,13 @@ class LeafSum {
   const Cell& child(const Cell& cell, int side) const {
     return domain_.cells[static_cast<std::size_t>(cell.child + side)];
   }
-  int first_owner(const Cell& cell) const { return domain_.owner(cell.first_leaf); }
-  int last_owner(const Cell& cell) const { return domain_.owner(cell.first_leaf + cell.leaves - 1); }
+  bool has_one_owner(const Cell& cell) const { return domain_.owners.have_one(cell.first_leaf, cell.leaves); }
 
   /// The values of the largest cells that lie wholly on this rank, left to right. parts: how many each rank
   /// has of these.
   void collect(const Cell& cell, std::vector<T>& own, std::vector<Count>& parts) const {
-    const int owner = first_owner(cell);
-    if (owner == last_owner(cell)) {
+    if (has_one_owner(cell)) {
+      const int owner = domain_.owners.owner(cell.first_leaf);
       ++parts[static_cast<std::size_t>(owner)];
       if (owner == comm_.rank()) own.push_back(local_sum(cell));
       return;
@@ -52,16 +53,15 @@ class LeafSum {
     collect(child(cell, 1), own, parts);
   }
   T local_sum(const Cell& cell) const {
-    if (cell.is_leaf()) {
-      const auto begin = domain_.first_leaf[static_cast<std::size_t>(comm_.rank())];
-      return own_values_[static_cast<std::size_t>(cell.first_leaf - begin)];
-    }
+    if (cell.is_leaf()) return own_values_[static_cast<std::size_t>(domain_.own.before(cell.first_leaf))];
     const T left = local_sum(child(cell, 0));
     return left + local_sum(child(cell, 1));
   }
-  /// The parts come in rank order, so in the order in which this descent meets their cells.
+  /// The parts of each rank come in the order in which this descent meets their cells.
   T join(const Cell& cell) {
-    if (first_owner(cell) == last_owner(cell)) return parts_[next_++];
+    if (has_one_owner(cell))
+      return parts_[static_cast<std::size_t>(
+          next_[static_cast<std::size_t>(domain_.owners.owner(cell.first_leaf))]++)];
     const T left = join(child(cell, 0));
     return left + join(child(cell, 1));
   }
@@ -69,8 +69,8 @@ class LeafSum {
   const Communicator& comm_;
   const Domain& domain_;
   std::span<const T> own_values_;
-  std::vector<T> parts_;
-  std::size_t next_ = 0;
+  std::vector<T> parts_;     ///< rank by rank
+  std::vector<Count> next_;  ///< of each rank
 };
 
 }  // namespace grove

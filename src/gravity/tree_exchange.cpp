@@ -20,8 +20,7 @@ void TreeExchange::publish(const Own& own, int first_active, Selections selectio
     const auto rule = AcceptanceRule::of(walk.gravity, walk.units, own.setup.median_acceleration);
     std::vector<LeafRoot> roots;
     for (std::int32_t i = 0; i < own.forest.leaves(); ++i) roots.push_back(own.forest.root(i));
-    top_.begin(known_.cells, own.domain.first_leaf[static_cast<std::size_t>(comm_.rank())], roots, walk.units,
-               rule, walk.gravity.images.least_ball);
+    top_.begin(known_.cells, own.domain.own, roots, walk.units, rule, walk.gravity.images.least_ball);
     keeps_ = keeping_.begin(kind, wish_of(selections, own.setup));
     if (!keeps_) now_->told.reset();
     has_told = now_->told.has_value();
@@ -96,10 +95,8 @@ std::vector<TreeExchange::CoverNotice> TreeExchange::gather(const std::vector<Co
 /// The leaves of an own cover with active particles, or what is told of them.
 template <class Take>
 void TreeExchange::for_each_target(const Forest& forest, std::int32_t cover, const Take& take) const {
-  const std::int32_t first_own = known_.first_cover[static_cast<std::size_t>(comm_.rank())];
-  const Cell& cell = known_.cover_cell(cover);
-  const std::int32_t first = cell.first_leaf - known_.cover_cell(first_own).first_leaf;
-  for (std::int32_t leaf = first; leaf < first + cell.leaves; ++leaf) {
+  const TopLinks& cell = top_.view().links[known_.cover[static_cast<std::size_t>(cover)]];
+  for (std::int32_t leaf = cell.first_leaf; leaf < cell.first_leaf + cell.leaves; ++leaf) {
     const TargetLeaf target = forest.target(leaf);
     const LeafTargets targets = now_->told ? now_->told->leaves()[static_cast<std::size_t>(leaf)]
                                            : LeafTargets{target.bounds, target.origin, target.ball};

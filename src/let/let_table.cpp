@@ -20,26 +20,17 @@ LetCounts LetTable::counts() const {
   return counts;
 }
 
-TopTable top_table(const KnownCells& known, int rank) {
+TopTable top_table(const KnownCells& known, const OwnLeaves& own, int rank) {
   const auto r = static_cast<std::size_t>(rank);
   TopTable table;
   table.covers = known.cover;
   table.first_own_cover = known.first_cover[r];
   table.own_covers = known.first_cover[r + 1] - known.first_cover[r];
-  std::int32_t first = 0;
-  if (table.own_covers > 0) {
-    const Cell& last = known.cover_cell(known.first_cover[r + 1] - 1);
-    first = known.cover_cell(table.first_own_cover).first_leaf;
-    table.own_leaves = last.first_leaf + last.leaves - first;
-  }
-  const std::int32_t end = first + table.own_leaves;
-  table.leaves = table.own_leaves;
+  table.own_leaves = table.leaves = own.size();
   for (const Cell& cell : known.cells) {
-    const bool is_own = cell.first_leaf >= first && cell.first_leaf + cell.leaves <= end;
-    if (cell.child >= 0 || is_own) {
-      const std::int32_t below = std::max(cell.first_leaf, first);
-      table.cells.push_back(
-          {cell.child, below - first, std::max(std::min(cell.first_leaf + cell.leaves, end) - below, 0)});
+    const std::int32_t below = own.among(cell.first_leaf, cell.leaves);
+    if (cell.child >= 0 || below == cell.leaves) {
+      table.cells.push_back({cell.child, own.before(cell.first_leaf), below});
     } else if (cell.leaves == 1) {
       table.cells.push_back({-1, table.leaves++, 1});
     } else {

@@ -33,8 +33,8 @@ struct LetTable {
   LetCounts counts() const;
 };
 
-/// The numbers that a rank gives the cells and leaves that it knows. rank: this one.
-TopTable top_table(const KnownCells& known, int rank);
+/// The numbers that a rank gives the cells and leaves that it knows. own: its leaves; rank: this one.
+TopTable top_table(const KnownCells& known, const OwnLeaves& own, int rank);
 
 /// The part of the own tree that another rank may open. opens(cell): whether it may open this one, or one
 /// below it. tree(leaf): the number of an own leaf's tree among those that are sent. sent (out): the cells

@@ -46,14 +46,13 @@ bool may_have_candidates(const NeighbourNode& node, NeighbourTarget target, cons
 }
 
 ImportSearch::ImportSearch(const Communicator& comm, const Domain& domain, const NearestImage& nearest)
-    : comm_(comm), nearest_(nearest) {
+    : comm_(comm), nearest_(nearest), own_(domain.own) {
   const KnownCells known = known_cells(domain, comm.rank());
   const auto rank = static_cast<std::size_t>(comm.rank());
-  first_leaf_ = domain.first_leaf[rank];
   first_cover_ = known.first_cover;
   for (std::int32_t c = first_cover_[rank]; c < first_cover_[rank + 1]; ++c)
-    cover_begin_.push_back(known.cover_cell(c).first_leaf - first_leaf_);
-  cover_begin_.push_back(domain.first_leaf[rank + 1] - first_leaf_);
+    cover_begin_.push_back(own_.before(known.cover_cell(c).first_leaf));
+  cover_begin_.push_back(own_.size());
 }
 
 Imports ImportSearch::find(const NeighbourNodesView& own, std::span<const NeighbourTarget> leaf_boxes) const {
@@ -125,7 +124,7 @@ void ImportSearch::select(const NeighbourNodesView& own, std::span<const Neighbo
     for (std::uint32_t n = own.pieces[leaf].begin; n < own.pieces[leaf].end; ++n) {
       if (!is_wanted[n]) continue;
       buckets.push_back(
-          {first_leaf_ + static_cast<std::int32_t>(leaf), static_cast<std::int32_t>(nodes[n].count)});
+          {own_.leaf(static_cast<std::int32_t>(leaf)), static_cast<std::int32_t>(nodes[n].count)});
       for (std::uint32_t i = 0; i < nodes[n].count; ++i) particles.push_back(nodes[n].first + i);
     }
 }

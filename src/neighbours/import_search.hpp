@@ -22,7 +22,7 @@ struct ImportedBucket {
 
 /// Which particles of other ranks come here, and which go to them.
 struct Imports {
-  Array<ImportedBucket> buckets;          ///< in the order of the leaves
+  Array<ImportedBucket> buckets;          ///< rank by rank, in the order of its leaves
   Array<std::uint32_t> sent;              ///< own particles that others import, rank by rank
   std::optional<ExchangePlan> particles;  ///< brings values of `sent` to those that import them
 };
@@ -57,9 +57,9 @@ class ImportSearch {
 
   const Communicator& comm_;
   NearestImage nearest_;
-  std::int32_t first_leaf_;                ///< own, number in the ORB
+  OwnLeaves own_;
   std::vector<std::int32_t> first_cover_;  ///< of each rank, length P + 1
-  std::vector<std::int32_t> cover_begin_;  ///< first leaf of each own cover, counted from the first own one
+  std::vector<std::int32_t> cover_begin_;  ///< number of the first own leaf of each own cover
 };
 
 }  // namespace grove

@@ -4,27 +4,34 @@
 #include <span>
 #include <vector>
 
+#include "kernels/math/own_leaves.hpp"
 #include "neighbours/import_search.hpp"
 #include "neighbours/neighbour_nodes.hpp"
 
 namespace grove {
 
-/// Imported leaves, in their order: those of buckets that come one after the other.
+/// Imported leaves, those of buckets that come one after the other, among the own ones.
 class ImportedPieces {
  public:
-  /// first: number of the first imported particle; first_own: the first own leaf, number in the ORB.
-  ImportedPieces(std::span<const ImportedBucket> buckets, std::uint32_t first, std::int32_t first_own);
+  /// A leaf: the own one of this number, or an imported one.
+  struct Place {
+    bool is_own;
+    std::int32_t number;
+  };
+
+  /// first: number of the first imported particle.
+  ImportedPieces(std::span<const ImportedBucket> buckets, std::uint32_t first, const OwnLeaves& own);
   ImportedPieces(const ImportedPieces&) = delete;  // pieces point into counts_
   ImportedPieces& operator=(const ImportedPieces&) = delete;
 
-  /// Those before the own leaves, and behind them.
-  std::span<const NeighbourPiece> before() const { return std::span(pieces_).first(before_); }
-  std::span<const NeighbourPiece> behind() const { return std::span(pieces_).subspan(before_); }
+  /// All leaves that are here, from left to right.
+  std::span<const Place> order() const { return order_; }
+  const NeighbourPiece& piece(std::int32_t number) const { return pieces_[static_cast<std::size_t>(number)]; }
 
  private:
   std::vector<std::int32_t> counts_;
-  std::vector<NeighbourPiece> pieces_;
-  std::size_t before_ = 0;
+  std::vector<NeighbourPiece> pieces_;  ///< as they have arrived
+  std::vector<Place> order_;
 };
 
 }  // namespace grove

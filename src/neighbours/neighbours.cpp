@@ -64,11 +64,10 @@ void Neighbours::search_for(std::span<const NeighbourTarget> targets, std::span<
   }
   position_ = share(position);
   reach_ = share(reach);
-  const ImportedPieces others(imports_->buckets, own_size(),
-                              domain_.first_leaf[static_cast<std::size_t>(comm_.rank())]);
-  std::vector<NeighbourPiece> all(others.before().begin(), others.before().end());
-  all.insert(all.end(), own.begin(), own.end());
-  all.insert(all.end(), others.behind().begin(), others.behind().end());
+  const ImportedPieces others(imports_->buckets, own_size(), domain_.own);
+  std::vector<NeighbourPiece> all;
+  for (const ImportedPieces::Place& place : others.order())
+    all.push_back(place.is_own ? own[static_cast<std::size_t>(place.number)] : others.piece(place.number));
   nodes_ = std::make_unique<NeighbourNodes>(all);
   nodes_->fit(position_.data(), reach_.data(), is_symmetric, room_);
 }

@@ -1,5 +1,6 @@
 #include "leaf_moves.hpp"
 
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -11,12 +12,12 @@
 namespace grove {
 namespace {
 
-/// The master's runs of leaves, everywhere, in one message. runs: of all ranks, or none.
-std::vector<std::int32_t> of_master(const Communicator& comm, std::vector<std::int32_t> runs) {
-  if (!comm.is_master() || runs.empty()) runs.assign(static_cast<std::size_t>(comm.size()) + 1, -1);
-  comm.broadcast_bytes(std::as_writable_bytes(std::span(runs)));
-  if (runs[0] < 0) runs.clear();
-  return runs;
+/// The first whole cell of each rank, as the master has it, everywhere, in one message; or none.
+std::vector<std::int32_t> of_master(const Communicator& comm, std::vector<std::int32_t> first) {
+  if (!comm.is_master() || first.empty()) first.assign(static_cast<std::size_t>(comm.size()) + 1, -1);
+  comm.broadcast_bytes(std::as_writable_bytes(std::span(first)));
+  if (first[0] < 0) first.clear();
+  return first;
 }
 
 std::vector<Count> particles_by_leaf(const Domain& domain) {
@@ -48,18 +49,18 @@ std::vector<std::uint32_t> LeafMoves::speeds() {
   return balance_.speeds_of_shares();
 }
 
-/// The runs to be had; empty: those that there are.
-std::vector<std::int32_t> LeafMoves::choose(const Backend& backend, const Domain& domain, double now) {
+/// The first whole cell of each rank, as it is to be; empty: as it is.
+std::vector<std::int32_t> LeafMoves::choose(const Backend& backend, const Domain& domain,
+                                            const WholeCells& cells, double now) {
   const std::vector<Count> own = backend.leaf_work(domain),
-                           work = comm_.all_gather_arrays(std::span<const Count>(own));
-  std::vector<std::int32_t> runs;
-  if (comm_.is_master()) {
-    const WholeCells whole(domain);
-    if (const auto chosen = balance_.choose(whole.sums(work), whole.sums(particles_by_leaf(domain)),
-                                            whole.of_leaves(domain.first_leaf), now))
-      runs = whole.to_leaves(*chosen);
-  }
-  return of_master(comm_, std::move(runs));
+                           all = comm_.all_gather_arrays(std::span<const Count>(own)),
+                           work = domain.owners.left_to_right(all);
+  std::vector<std::int32_t> first;
+  if (comm_.is_master())
+    if (const auto chosen =
+            balance_.choose(cells.sums(work), cells.sums(particles_by_leaf(domain)), cells.first(), now))
+      first = *chosen;
+  return of_master(comm_, std::move(first));
 }
 
 Count LeafMoves::move(Backend& backend, Domain& domain, double now, PhaseTimers& timers) {
@@ -68,19 +69,19 @@ Count LeafMoves::move(Backend& backend, Domain& domain, double now, PhaseTimers&
     const auto timer = timers.time("wait");  // for slower ranks
     comm_.barrier();
   }
-  std::vector<std::int32_t> runs;
-  Domain whole;
-  {
-    const auto timer = timers.time("move");
-    whole = whole_domain(comm_, domain);
-    runs = choose(backend, whole, now);
-  }
-  if (runs.empty()) return 0;
-  const Count leaves = leaves_moved(whole.first_leaf, runs),
-              particles = most_moved(particles_by_leaf(whole), whole.first_leaf, runs);
+  std::optional<PhaseTimers::Scope> timer;
+  timer.emplace(timers, "move");
+  const Domain whole = whole_domain(comm_, domain);
+  const WholeCells cells(whole);
+  const std::vector<std::int32_t> first = choose(backend, whole, cells, now);
+  timer.reset();
+  if (first.empty()) return 0;
+  const std::vector<Count> ones(static_cast<std::size_t>(whole.leaves()), 1);
+  const Count leaves = amount_moved(cells.sums(ones), cells.first(), first),
+              particles = most_moved(cells.sums(particles_by_leaf(whole)), cells.first(), first);
   const double before = timers.seconds("move");
   ExchangeGuard guard(comm_, backend);
-  backend.move_leaves(domain, std::move(runs), timers);
+  backend.move_leaves(domain, cells.owners(first), timers);
   guard.check("a move of leaves");
   balance_.moved(particles, comm_.max(timers.seconds("move") - before));
   return leaves;

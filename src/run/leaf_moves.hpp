@@ -9,6 +9,7 @@
 #include "comm/joint_reduction.hpp"
 #include "decomposition/domain.hpp"
 #include "decomposition/leaf_balance.hpp"
+#include "decomposition/whole_cells.hpp"
 #include "gravity/gravity.hpp"
 
 namespace grove {
@@ -35,7 +36,8 @@ class LeafMoves {
   Count move(Backend& backend, Domain& domain, double now, PhaseTimers& timers);
 
  private:
-  std::vector<std::int32_t> choose(const Backend& backend, const Domain& domain, double now);
+  std::vector<std::int32_t> choose(const Backend& backend, const Domain& domain, const WholeCells& cells,
+                                   double now);
 
   const Communicator& comm_;
   LeafBalance balance_;

@@ -30,7 +30,7 @@ class OneRoundOnGpus : public testing::GpuRanks {
     DecompositionReport unused;
     host_domain_ = decompose(comm_, on_host_, p, host_domain_, unused);
     EXPECT_EQ(tree_hash(comm_, particles_, domain_), tree_hash(comm_, on_host_, host_domain_));
-    EXPECT_EQ(domain_.first_leaf, host_domain_.first_leaf);
+    EXPECT_EQ(domain_.owners, host_domain_.owners);
     decompose_with_known_cells(p);
   }
   /// The same on GPUs where ranks get no more cells than they need to know, as in runs.
@@ -43,7 +43,7 @@ class OneRoundOnGpus : public testing::GpuRanks {
     EXPECT_FALSE(known_.is_whole);
     const Domain whole = whole_domain(comm_, known_);
     EXPECT_EQ(whole.cells, domain_.cells);
-    EXPECT_EQ(whole.first_leaf, domain_.first_leaf);
+    EXPECT_EQ(whole.owners, domain_.owners);
     EXPECT_EQ(whole.leaf_begin, domain_.leaf_begin);
     EXPECT_EQ(known_.cells, known_cells(domain_, comm_.rank()).pruned) << "that is all it has";
   }
@@ -52,6 +52,9 @@ class OneRoundOnGpus : public testing::GpuRanks {
     particles_ = on_host_ = particles_known_ = make_particles(comm_, shape, count, weighted);
     domain_ = host_domain_ = known_ = {};
     decompose_both(p);
+    go_on(motions, p);
+  }
+  void go_on(const std::vector<Motion>& motions, const DecompositionParameters& p) {
     int round = 0;
     for (const Motion motion : motions) {
       SCOPED_TRACE(++round);
@@ -82,6 +85,27 @@ TEST_F(OneRoundOnGpus, make_the_trees_of_the_host) {
 TEST_F(OneRoundOnGpus, make_them_of_places_that_particles_will_have) {
   go({Motion::none, Motion::small}, Shape::uniform, 20000, false,
      {.rule = CutRule::domains, .leaf_size = 64, .domain_cell = 700, .lead = 0x1p-15});
+}
+
+/// Ranks have several runs where deep rungs are in one place; the host gives them the same ones.
+TEST_F(OneRoundOnGpus, share_out_the_steps_of_deep_rungs) {
+  constexpr int rung = 6;
+  DecompositionParameters p{.rule = CutRule::domains, .leaf_size = 16, .domain_cell = 40};
+  go({}, Shape::uniform, 12000, true, p);
+  for (Particles* all : {&particles_, &on_host_, &particles_known_})
+    for (std::size_t i = 0; i < all->size(); ++i) {
+      const IntegerPosition place = domain_.box.coordinates(all->position[i]);
+      const auto is_inside = [](Coordinate c) { return c >> 30 == 2; };
+      const bool is_deep = is_inside(place.x) && is_inside(place.y) && is_inside(place.z);
+      all->rung[i] = is_deep ? rung : static_cast<std::uint8_t>(all->id[i] % 2);
+      all->work[i] = is_deep ? 1U << rung : 1U;
+    }
+  p.epoch = 1;
+  p.deepest = rung;
+  go_on({Motion::none, Motion::small}, p);
+  if (comm_.size() > 1) {
+    EXPECT_GT(domain_.owners.runs().size(), static_cast<std::size_t>(comm_.size()));
+  }
 }
 
 /// Parts that held domain cells before reach over empty space, into which particles go then.

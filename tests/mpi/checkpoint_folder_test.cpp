@@ -80,13 +80,12 @@ TEST_F(CheckpointFolderOnDisk, puts_in_place_only_what_all_ranks_have_written) {
   make("step_000000005");
   folder_.make_temporary(5);
   make("step_000000005.tmp");
-  EXPECT_NE(
-      refusal(5, {"another", 3, "", 0, 0}).find("another: was written by its rank, and cannot be found"),
-      std::string::npos);
-  EXPECT_NE(refusal(5, {"piece", 4, "", 0, 0}).find("piece: was written with 4 bytes, and rank 0 finds 3"),
+  EXPECT_NE(refusal(5, {"another", 3, "", {}}).find("another: was written by its rank, and cannot be found"),
+            std::string::npos);
+  EXPECT_NE(refusal(5, {"piece", 4, "", {}}).find("piece: was written with 4 bytes, and rank 0 finds 3"),
             std::string::npos);
   EXPECT_EQ(names(), (std::vector<std::string>{"step_000000005", "step_000000005.tmp"}));
-  EXPECT_EQ(refusal(5, {"piece", 3, "", 0, 0}), "none");
+  EXPECT_EQ(refusal(5, {"piece", 3, "", {}}), "none");
   EXPECT_EQ(names(), std::vector<std::string>{"step_000000005"});
 }
 

@@ -117,7 +117,7 @@ TEST(Decomposition, gives_ranks_work_in_the_ratio_of_their_speeds_and_cuts_the_s
       Count weight = 0, largest = 0;
       for (std::int32_t leaf = 0; leaf < domain.leaves(); ++leaf) {
         largest = std::max(largest, domain.leaf(leaf).weight);
-        if (domain.owner(leaf) == comm.rank()) weight += domain.leaf(leaf).weight;
+        if (domain.owners.owner(leaf) == comm.rank()) weight += domain.leaf(leaf).weight;
       }
       const double own = p.speeds[static_cast<std::size_t>(comm.rank())],
                    all = std::accumulate(p.speeds.begin(), p.speeds.end(), 0.0);
@@ -347,12 +347,11 @@ TEST(Decomposition, cuts_seven_particles_into_three_leaves_as_by_hand) {
       EXPECT_EQ(domain.leaf_cell, (std::vector<std::int32_t>{3, 4, 2}));
 
       const std::vector<std::vector<ParticleId>> expected = {{4, 6}, {1, 2}, {0, 3, 5}};
-      const auto first = domain.first_leaf[static_cast<std::size_t>(comm.rank())];
       for (std::size_t own = 0; own + 1 < domain.leaf_begin.size(); ++own) {
         std::vector<ParticleId> ids(particles.id.begin() + domain.leaf_begin[own],
                                     particles.id.begin() + domain.leaf_begin[own + 1]);
         std::sort(ids.begin(), ids.end());
-        EXPECT_EQ(ids, expected[static_cast<std::size_t>(first) + own]);
+        EXPECT_EQ(ids, expected[static_cast<std::size_t>(domain.own.leaf(static_cast<std::int32_t>(own)))]);
       }
     }
 }
@@ -375,15 +374,13 @@ TEST(Decomposition, ranks_get_equal_work_to_within_a_leaf) {
   const Communicator comm = world();
   Particles particles = make_particles(comm, Shape::cusp, 20000, true);
   const Domain domain = decomposed(comm, particles, middle(128));
-  Count heaviest = 0, most = 0;
-  for (std::int32_t leaf = 0; leaf < domain.leaves(); ++leaf)
+  Count heaviest = 0;
+  std::vector<Count> weight(static_cast<std::size_t>(comm.size()), 0);
+  for (std::int32_t leaf = 0; leaf < domain.leaves(); ++leaf) {
     heaviest = std::max(heaviest, domain.leaf(leaf).weight);
-  for (std::size_t rank = 0; rank + 1 < domain.first_leaf.size(); ++rank) {
-    Count weight = 0;
-    for (auto leaf = domain.first_leaf[rank]; leaf < domain.first_leaf[rank + 1]; ++leaf)
-      weight += domain.leaf(leaf).weight;
-    most = std::max(most, weight);
+    weight[static_cast<std::size_t>(domain.owners.owner(leaf))] += domain.leaf(leaf).weight;
   }
+  const Count most = *std::max_element(weight.begin(), weight.end());
   // A leaf belongs to the rank that holds its middle: half a leaf at most sticks out at either end.
   EXPECT_LE(most, domain.cells[0].weight / comm.size() + heaviest);
   EXPECT_NEAR(imbalance(domain),

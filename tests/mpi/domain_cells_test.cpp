@@ -31,7 +31,7 @@ TEST(DomainCells, areCutToTheLeaves) {
     const SharedDomain shared =
         share_out(comm, testing::make_shape(shape, 20000), 64, {}, CutRule::domains, 1000);
     const std::vector<Count>& leaf_begin = shared.domain.leaf_begin;
-    const DomainCells own = domain_cells(shared.domain, comm.rank());
+    const DomainCells own = domain_cells(shared.domain);
     std::int32_t next = 0;
     for (const DomainCell& cell : own.cells) {
       EXPECT_GE(cell.first_leaf, next);
@@ -62,7 +62,7 @@ TEST(DomainCells, areCutToTheLeaves) {
 TEST(DomainCells, areNoneUnderOtherRules) {
   const Communicator comm(MPI_COMM_WORLD);
   const SharedDomain shared = share_out(comm, testing::make_shape(testing::Shape::plummer, 5000), 64);
-  EXPECT_TRUE(domain_cells(shared.domain, comm.rank()).cells.empty());
+  EXPECT_TRUE(domain_cells(shared.domain).cells.empty());
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ class OneRound : public testing::Test {
     const Domain whole = whole_domain(comm_, known_);
     EXPECT_EQ(whole.cells, domain_.cells);
     EXPECT_EQ(whole.leaf_cell, domain_.leaf_cell);
-    EXPECT_EQ(whole.first_leaf, domain_.first_leaf);
+    EXPECT_EQ(whole.owners, domain_.owners);
     EXPECT_EQ(whole.leaf_begin, domain_.leaf_begin);
     const KnownCells known = known_cells(known_, comm_.rank());
     const KnownCells expected = known_cells(domain_, comm_.rank());
@@ -78,8 +78,10 @@ class OneRound : public testing::Test {
   void expect_equal_shares() const {
     std::vector<Count> weight;
     for (std::int32_t leaf = 0; leaf < domain_.leaves(); ++leaf) weight.push_back(domain_.leaf(leaf).weight);
-    const std::vector<Count> of_whole = WholeCells(domain_).sums(weight),
-                             of_ranks = sums_of_runs(weight, domain_.first_leaf);
+    const std::vector<Count> of_whole = WholeCells(domain_).sums(weight);
+    std::vector<Count> of_ranks(static_cast<std::size_t>(comm_.size()), 0);
+    for (std::int32_t leaf = 0; leaf < domain_.leaves(); ++leaf)
+      of_ranks[static_cast<std::size_t>(domain_.owners.owner(leaf))] += domain_.leaf(leaf).weight;
     const Count largest = *std::max_element(of_whole.begin(), of_whole.end()),
                 most = *std::max_element(of_ranks.begin(), of_ranks.end());
     EXPECT_LE(most, domain_.cells[0].weight / comm_.size() + 2 * largest);
@@ -246,6 +248,37 @@ TEST_F(OneRound, shares_the_cube_out_anew_for_other_cells) {
     }
 }
 
+/// Deep rungs in a 64th of the cube, with half of all work: in one run each a rank would have them all. Ranks
+/// have several runs then, and keep them while cells are the same.
+TEST_F(OneRound, shares_out_the_steps_of_deep_rungs) {
+  constexpr int rung = 6;
+  constexpr std::uint32_t work = 1 << rung;
+  DecompositionParameters p = domains(16, 40);
+  start(Shape::uniform, 12000, true, p);
+  for (Particles* all : {&particles_, &particles_alone_, &particles_known_})
+    for (std::size_t i = 0; i < all->size(); ++i) {
+      const IntegerPosition place = domain_.box.coordinates(all->position[i]);
+      const auto is_inside = [](Coordinate c) { return c >> 30 == 2; };
+      const bool is_deep = is_inside(place.x) && is_inside(place.y) && is_inside(place.z);
+      all->rung[i] = is_deep ? rung : 0;
+      all->work[i] = is_deep ? work : 1;
+    }
+  p.epoch = 1;
+  p.deepest = rung;
+  go(Motion::none, 1, p);
+  EXPECT_TRUE(was_one_round());
+  const Count deep = std::count(particles_.rung.begin(), particles_.rung.end(), rung), all = comm_.sum(deep);
+  EXPECT_GT(all, 100);
+  if (comm_.size() == 1) return;
+  // A domain cell has at most 40 of them, and each end of what a rank has is that of one.
+  EXPECT_LE(deep, all / comm_.size() + 40);
+  const std::size_t runs = domain_.owners.runs().size();
+  EXPECT_GT(runs, static_cast<std::size_t>(comm_.size()));
+  go(Motion::none, 2, p);
+  EXPECT_EQ(domain_.owners.runs().size(), runs);
+  go(Motion::small, 3, p);
+}
+
 TEST_F(OneRound, is_left_to_the_script_by_another_cube) {
   const DecompositionParameters p = domains(64, 500);
   start(Shape::uniform, 4000, false, p);
@@ -261,7 +294,7 @@ TEST_F(OneRound, is_left_to_the_script_by_another_cube) {
 /// part.
 TEST_F(OneRound, places_have_one_owner) {
   start(Shape::cusp, 8000, false, domains(32, 100));
-  const KeyRanges ranges(domain_, domain_.first_leaf);
+  const KeyRanges ranges(domain_);
   const PlaceFinder finder(ranges, comm_.rank());
   std::size_t near = 0;
   for (const Vec3d& position : particles_.position)
@@ -307,14 +340,15 @@ TEST(CubeShares, are_even_where_matter_is_clustered) {
     places.push_back({coordinate(), coordinate(), coordinate()});
   }
   int rounds = 0;
-  const auto weigh = [&](std::span<const IntegerPosition> begin) {
+  CubeSharing sharing;
+  sharing.weigh = [&](std::span<const IntegerPosition> begin) {
     ++rounds;
-    std::vector<Count> weights(begin.size(), 0);
-    for (const IntegerPosition& place : places) ++weights[part_of(begin.data(), begin.size(), place)];
-    return weights;
+    std::vector<PartWork> parts(begin.size());
+    for (const IntegerPosition& place : places) ++parts[part_of(begin.data(), begin.size(), place)].work[0];
+    return parts;
   };
-  const KeyRanges ranges =
-      share_out_cube(comm, weigh, [&](Count weight) { return Shares(weight, comm.size()); });
+  sharing.speeds.assign(static_cast<std::size_t>(comm.size()), 1);
+  const KeyRanges ranges = share_out_cube(comm, sharing);
   EXPECT_GE(rounds, comm.size() > 1 ? 3 : 1);
   std::vector<IntegerPosition> begin;
   for (const KeyRanges::Part& part : ranges.parts()) begin.push_back(part.begin);

@@ -20,7 +20,7 @@ Cell leaf_cells(std::int32_t first, std::int32_t count) {
 }
 
 /// A lopsided tree: the left child of every inner cell has a quarter of the leaves. Breadth-first cells.
-Domain lopsided_domain(int ranks, std::int32_t leaves) {
+Domain lopsided_domain(std::int32_t leaves) {
   Domain domain;
   domain.cells.push_back(leaf_cells(0, leaves));
   for (std::size_t c = 0; c < domain.cells.size(); ++c) {
@@ -31,21 +31,15 @@ Domain lopsided_domain(int ranks, std::int32_t leaves) {
     domain.cells.push_back(leaf_cells(cell.first_leaf, left));
     domain.cells.push_back(leaf_cells(cell.first_leaf + left, cell.leaves - left));
   }
-  domain.leaf_cell.resize(static_cast<std::size_t>(leaves));
-  for (std::size_t c = 0; c < domain.cells.size(); ++c)
-    if (domain.cells[c].is_leaf())
-      domain.leaf_cell[static_cast<std::size_t>(domain.cells[c].first_leaf)] = static_cast<std::int32_t>(c);
-  for (int r = 0; r <= ranks; ++r) domain.first_leaf.push_back(leaves * r / ranks);
+  domain.take_whole(std::move(domain.cells));
   return domain;
 }
 
 /// Particle i of leaf l is the same on any rank.
-void fill_leaves(Domain& domain, int rank, Particles& particles) {
-  const auto first = domain.first_leaf[static_cast<std::size_t>(rank)];
-  const auto last = domain.first_leaf[static_cast<std::size_t>(rank) + 1];
+void fill_leaves(Domain& domain, Particles& particles) {
   domain.leaf_begin = {0};
-  for (std::int32_t leaf = first; leaf < last; ++leaf) {
-    std::mt19937 random(static_cast<unsigned>(leaf));
+  for (std::int32_t leaf = 0; leaf < domain.own.size(); ++leaf) {
+    std::mt19937 random(static_cast<unsigned>(domain.own.leaf(leaf)));
     std::normal_distribution<double> normal;
     const std::size_t begin = particles.size(), count = 20 + random() % 20;
     particles.resize(begin + count);
@@ -64,9 +58,15 @@ struct Case {
   Particles particles;
 };
 
-Case make_case(const Communicator& comm, std::int32_t leaves) {
-  Case result{lopsided_domain(comm.size(), leaves), {}};
-  fill_leaves(result.domain, comm.rank(), result.particles);
+/// Ranks own so many leaves in turn; 0: one run each.
+Case make_case(const Communicator& comm, std::int32_t leaves, std::int32_t in_turn = 0) {
+  Case result{lopsided_domain(leaves), {}};
+  if (in_turn == 0) in_turn = (leaves + comm.size() - 1) / comm.size();
+  std::vector<LeafOwners::Run> runs;
+  for (std::int32_t leaf = 0; leaf < leaves; leaf += in_turn)
+    runs.push_back({leaf, leaf / in_turn % comm.size()});
+  result.domain.give_out({runs, leaves, comm.size()}, comm);
+  fill_leaves(result.domain, result.particles);
   return result;
 }
 
@@ -76,12 +76,13 @@ constexpr ExternalField field{&halo, 1};
 
 TEST(Totals, have_the_same_bits_on_any_number_of_ranks) {
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
-  for (const std::int32_t leaves : {1, 3, 29, 64}) {  // fewer leaves than ranks too
-    const Case shared = make_case(comm, leaves), whole = make_case(alone, leaves);
-    const Totals a = compute_totals(comm, shared.particles, shared.domain, field);
-    const Totals b = compute_totals(alone, whole.particles, whole.domain, field);
-    EXPECT_EQ(std::memcmp(&a, &b, sizeof(Totals)), 0) << leaves << " leaves";
-  }
+  for (const std::int32_t leaves : {1, 3, 29, 64})  // fewer leaves than ranks too
+    for (const std::int32_t in_turn : {0, 1, 3}) {
+      const Case shared = make_case(comm, leaves, in_turn), whole = make_case(alone, leaves);
+      const Totals a = compute_totals(comm, shared.particles, shared.domain, field);
+      const Totals b = compute_totals(alone, whole.particles, whole.domain, field);
+      EXPECT_EQ(std::memcmp(&a, &b, sizeof(Totals)), 0) << leaves << " leaves, " << in_turn;
+    }
 }
 
 TEST(Totals, are_the_sums_over_particles) {

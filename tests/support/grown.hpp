@@ -41,11 +41,7 @@ struct Grown {
     leaf_begin.assign(1, 0);
     Domain domain;
     domain.box = box;
-    domain.cells = cells;
-    domain.leaf_cell.resize(static_cast<std::size_t>(cells[0].leaves));
-    for (std::size_t c = 0; c < cells.size(); ++c)
-      if (cells[c].is_leaf())
-        domain.leaf_cell[static_cast<std::size_t>(cells[c].first_leaf)] = static_cast<std::int32_t>(c);
+    domain.take_whole(cells);
     for (std::int32_t leaf = 0; leaf < cells[0].leaves; ++leaf)
       leaf_begin.push_back(leaf_begin.back() + domain.leaf(leaf).count);
   }
@@ -56,7 +52,7 @@ struct Grown {
   }
 
   void moments(const Particles& particles, const GravityParameters& gravity, double median_acceleration) {
-    forest.update(particles, gravity, units, median_acceleration, 0);
+    forest.update(particles, gravity, units, median_acceleration);
     std::vector<LeafRoot> roots;
     for (std::int32_t i = 0; i < forest.leaves(); ++i) roots.push_back(forest.root(i));
     top.combine(cells, roots, units, AcceptanceRule::of(gravity, units, median_acceleration));

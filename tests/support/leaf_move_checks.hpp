@@ -19,19 +19,25 @@ namespace grove::testing {
 using MakeGravity =
     std::function<std::unique_ptr<Backend>(const Communicator&, Particles, const GravityParameters&)>;
 
-/// Runs of leaves as nobody would choose them: all on the first rank, all on the last one, equal numbers,
-/// nothing for every other rank, anything.
-inline std::vector<std::int32_t> odd_runs(int kind, int ranks, std::int32_t leaves) {
-  std::vector<std::int32_t> runs{0};
+/// Owners of leaves as nobody would choose them: all on the first rank, all on the last one, equal numbers,
+/// nothing for every other rank, anything, and runs of five leaves that go round.
+inline LeafOwners odd_owners(int kind, int ranks, std::int32_t leaves) {
+  constexpr int kinds = 6;
+  if (kind % kinds == kinds - 1) {
+    std::vector<LeafOwners::Run> runs;
+    for (std::int32_t leaf = 0; leaf < leaves; leaf += 5) runs.push_back({leaf, (leaf / 5 + kind) % ranks});
+    return {runs, leaves, ranks};
+  }
+  std::vector<std::int32_t> first{0};
   for (int rank = 1; rank < ranks; ++rank) {
     const std::int32_t ends[] = {leaves, 0, leaves * rank / ranks, leaves * (rank / 2) / ((ranks + 1) / 2),
                                  static_cast<std::int32_t>(mixed(static_cast<std::uint64_t>(rank)) %
                                                            static_cast<std::uint64_t>(leaves + 1))};
-    runs.push_back(ends[kind % 5]);
+    first.push_back(ends[kind % kinds]);
   }
-  runs.push_back(leaves);
-  std::sort(runs.begin(), runs.end());
-  return runs;
+  first.push_back(leaves);
+  std::sort(first.begin(), first.end());
+  return LeafOwners::in_order(first);
 }
 
 /// Interventions in a run that change no bit of it.
@@ -88,13 +94,13 @@ class AgeingRun {
   AuditResult audit() const { return backend_->audit(domain_, 100); }
 
  private:
-  /// To runs of one kind after the other. Before new trees in the old leaves every other rank has none, or,
+  /// To owners of one kind after the other. Before new trees in the old leaves every other rank has none, or,
   /// in the second go, all but the first.
   void move_leaves() {
     if (!moves_) return;
-    const std::vector<std::int32_t> runs = odd_runs(kind_++, comm_.size(), domain_.leaves());
-    backend_->move_leaves(domain_, runs, timers_);
-    EXPECT_EQ(domain_.first_leaf, runs);
+    const LeafOwners owners = odd_owners(kind_++, comm_.size(), domain_.leaves());
+    backend_->move_leaves(domain_, owners, timers_);
+    EXPECT_EQ(domain_.owners, owners);
     check_leaf_work();
   }
   void restore() {
@@ -138,7 +144,7 @@ class AgeingRun {
   const Communicator& comm_;
   bool moves_, restores_, is_direct_;
   std::function<std::unique_ptr<Backend>()> make_empty_;
-  int kind_ = 0;  ///< of the runs to come
+  int kind_ = 0;  ///< of the owners to come
   std::unique_ptr<Backend> backend_;
   Domain domain_;
   PhaseTimers timers_;

@@ -53,24 +53,16 @@ inline SharedDomain share_out(const Communicator& comm, const Particles& all, Co
   root.leaves = scheme.leaves_of(count);
   domain.cells = cut_to_leaves(scheme, root, records, all.id.data(), nullptr);
   const std::int32_t leaves = domain.cells[0].leaves;
-  domain.leaf_cell.resize(static_cast<std::size_t>(leaves));
-  for (std::size_t c = 0; c < domain.cells.size(); ++c)
-    if (domain.cells[c].is_leaf())
-      domain.leaf_cell[static_cast<std::size_t>(domain.cells[c].first_leaf)] = static_cast<std::int32_t>(c);
-
-  domain.first_leaf = std::move(first_leaf);
-  if (domain.first_leaf.empty())
-    for (int r = 0; r <= comm.size(); ++r)
-      domain.first_leaf.push_back(next_begin(domain, leaves * r / comm.size()));
+  domain.take_whole(std::move(domain.cells));
+  if (first_leaf.empty())
+    for (int r = 0; r <= comm.size(); ++r) first_leaf.push_back(next_begin(domain, leaves * r / comm.size()));
+  domain.give_out(LeafOwners::in_order(first_leaf), comm);
   std::vector<std::uint32_t> own;
-  domain.leaf_begin = {0};
-  const auto rank = static_cast<std::size_t>(comm.rank());
-  for (std::int32_t leaf = domain.first_leaf[rank]; leaf < domain.first_leaf[rank + 1]; ++leaf) {
-    const Cell& cell = domain.leaf(leaf);
+  for (std::int32_t leaf = 0; leaf < domain.own.size(); ++leaf) {
+    const Cell& cell = domain.leaf(domain.own.leaf(leaf));
     for (Count i = cell.first; i < cell.first + cell.count; ++i)
       own.push_back(records[static_cast<std::size_t>(i)].index);
     if (comm.rank() % 2 == 1) std::reverse(own.end() - static_cast<std::ptrdiff_t>(cell.count), own.end());
-    domain.leaf_begin.push_back(static_cast<Count>(own.size()));
   }
   result.particles = all;
   result.particles.reorder(own);

@@ -153,10 +153,10 @@ TEST(Forest, renewsTheTreesOfActiveLeaves) {
   Particles in_new_trees = moved;
   Forest fresh;
   fresh.build(in_new_trees, grown.box, grown.leaf_begin);
-  fresh.update(in_new_trees, gravity, grown.units, 0, 0);
+  fresh.update(in_new_trees, gravity, grown.units, 0);
 
   grown.forest.renew(particles, 3);
-  grown.forest.update(particles, gravity, grown.units, 0, 0);
+  grown.forest.update(particles, gravity, grown.units, 0);
   for (std::int32_t leaf = 0; leaf < grown.forest.leaves(); ++leaf) {
     SCOPED_TRACE("leaf " + std::to_string(leaf));
     const auto l = static_cast<std::size_t>(leaf);
@@ -210,7 +210,7 @@ TEST(Forest, renewsActiveDomainCells) {
     const Particles moved = particles;
 
     grown.forest.renew(particles, 3, cells.view());
-    grown.forest.update(particles, gravity, grown.units, 0, 0);
+    grown.forest.update(particles, gravity, grown.units, 0);
     const DomainCell& taken = cells.cells[0];
     for (std::size_t i = 0; i < particles.size(); ++i)
       if (i < taken.first || i >= taken.first + taken.count) {
@@ -224,7 +224,7 @@ TEST(Forest, renewsActiveDomainCells) {
     Particles again = particles;
     Forest fresh;
     fresh.build(again, grown.box, grown.leaf_begin);
-    fresh.update(again, gravity, grown.units, 0, 0);
+    fresh.update(again, gravity, grown.units, 0);
     for (std::int32_t leaf = taken.first_leaf; leaf < taken.first_leaf + taken.leaves; ++leaf)
       expect_same(grown.forest, fresh, leaf);
   }

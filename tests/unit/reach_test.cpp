@@ -18,7 +18,7 @@ namespace {
 /// Clumps of particles in leaves of 32, as several ranks would own and know them.
 class Ranks {
  public:
-  explicit Ranks(int ranks) {
+  explicit Ranks(int ranks, int runs_of_a_rank = 1) {
     std::mt19937_64 random(11);
     std::normal_distribution<double> normal;
     std::uniform_real_distribution<double> uniform;
@@ -37,11 +37,14 @@ class Ranks {
     grown_.build(particles_);
     GravityParameters gravity;
     gravity.delta = 0.01;
-    grown_.forest.update(particles_, gravity, grown_.units, 1, 0, 1);
+    grown_.forest.update(particles_, gravity, grown_.units, 1, 1);
     rule_ = AcceptanceRule::of(gravity, grown_.units, 1);
     domain_.cells = grown_.cells;
-    for (int rank = 0; rank <= ranks; ++rank)
-      domain_.first_leaf.push_back(grown_.forest.leaves() * rank / ranks);
+    const int number = ranks * runs_of_a_rank;
+    std::vector<LeafOwners::Run> runs;
+    for (int run = 0; run < number; ++run)
+      runs.push_back({grown_.forest.leaves() * run / number, run % ranks});
+    domain_.owners = {runs, grown_.forest.leaves(), ranks};
     for (int rank = 0; rank < ranks; ++rank) known_.push_back(known_cells(domain_, rank));
     combine();
   }
@@ -53,14 +56,14 @@ class Ranks {
   double unit() const { return grown_.units.length; }
   TopMoments whole() const {
     TopMoments all;
-    all.combine(grown_.cells, roots(0, grown_.forest.leaves()), grown_.units, rule_);
+    all.combine(grown_.cells, roots(OwnLeaves::all(grown_.forest.leaves())), grown_.units, rule_);
     return all;
   }
 
  private:
-  std::vector<LeafRoot> roots(std::int32_t begin, std::int32_t end) const {
+  std::vector<LeafRoot> roots(const OwnLeaves& own) const {
     std::vector<LeafRoot> roots;
-    for (std::int32_t i = begin; i < end; ++i) roots.push_back(grown_.forest.root(i));
+    for (std::int32_t i = 0; i < own.size(); ++i) roots.push_back(grown_.forest.root(own.leaf(i)));
     return roots;
   }
   /// As messages would bring it about.
@@ -68,8 +71,8 @@ class Ranks {
     std::vector<TopMoments::Sum> sums;
     for (std::size_t rank = 0; rank < known_.size(); ++rank) {
       const KnownCells& known = known_[rank];
-      const std::int32_t begin = domain_.first_leaf[rank], end = domain_.first_leaf[rank + 1];
-      tops_.emplace_back().begin(known.cells, begin, roots(begin, end), grown_.units, rule_);
+      const OwnLeaves own = domain_.owners.own(static_cast<int>(rank));
+      tops_.emplace_back().begin(known.cells, own, roots(own), grown_.units, rule_);
       for (std::int32_t c = known.first_cover[rank]; c < known.first_cover[rank + 1]; ++c) {
         sums.push_back(tops_.back().sum(known.cover[static_cast<std::size_t>(c)]));
         Wanted& wanted = wanted_.emplace_back(Wanted::nothing());
@@ -100,104 +103,111 @@ class Ranks {
 constexpr int all_ranks = 7;
 
 TEST(KnownCells, are_covers_of_all_ranks_what_is_above_and_all_below_own_ones) {
-  const Ranks ranks(all_ranks);
-  const Domain& domain = ranks.domain();
-  const Count most = domain.cells[0].count / (4 * all_ranks);
-  for (int rank = 0; rank < all_ranks; ++rank) {
-    const KnownCells& known = ranks.known(rank);
-    ASSERT_EQ(known.cover.size(), ranks.known(0).cover.size());
-    std::int32_t next = 0;
-    for (std::int32_t c = 0; c < known.first_cover.back(); ++c) {
-      const Cell& cover = known.cover_cell(c);
-      EXPECT_EQ(cover.first_leaf, next);
-      EXPECT_TRUE(cover.count <= most || cover.leaves == 1);
-      EXPECT_EQ(known.owner(c), domain.owner(next));
-      next += cover.leaves;
-      EXPECT_EQ(known.owner(c), domain.owner(next - 1));
-      EXPECT_EQ(cover.is_leaf(), cover.leaves == 1 || known.owner(c) != rank);
-      Cell other = ranks.known(0).cover_cell(c);
-      other.child = cover.child;
-      EXPECT_EQ(cover, other) << "ranks know the same of it";
+  for (const int runs_of_a_rank : {1, 3}) {
+    const Ranks ranks(all_ranks, runs_of_a_rank);
+    const Domain& domain = ranks.domain();
+    const Count most = domain.cells[0].count / (4 * all_ranks);
+    for (int rank = 0; rank < all_ranks; ++rank) {
+      const KnownCells& known = ranks.known(rank);
+      ASSERT_EQ(known.cover.size(), ranks.known(0).cover.size());
+      std::vector<int> covers(static_cast<std::size_t>(domain.leaves()), 0);  // by leaf
+      for (std::int32_t c = 0; c < known.first_cover.back(); ++c) {
+        const Cell& cover = known.cover_cell(c);
+        EXPECT_TRUE(cover.count <= most || cover.leaves == 1);
+        for (std::int32_t leaf = cover.first_leaf; leaf < cover.first_leaf + cover.leaves; ++leaf) {
+          ++covers[static_cast<std::size_t>(leaf)];
+          EXPECT_EQ(known.owner(c), domain.owners.owner(leaf));
+        }
+        EXPECT_EQ(cover.is_leaf(), cover.leaves == 1 || known.owner(c) != rank);
+        Cell other = ranks.known(0).cover_cell(c);
+        other.child = cover.child;
+        EXPECT_EQ(cover, other) << "ranks know the same of it";
+      }
+      EXPECT_EQ(covers, std::vector<int>(covers.size(), 1));
+      std::set<std::int32_t> own_leaves;
+      for (const Cell& cell : known.cells) {
+        if (cell.leaves == 1 && domain.owners.owner(cell.first_leaf) == rank)
+          own_leaves.insert(cell.first_leaf);
+      }
+      EXPECT_EQ(static_cast<std::int32_t>(own_leaves.size()), domain.owners.own(rank).size());
+      // A run of at most 27 leaves has at most 2 (log2 27 + 4) covers: those of its ends, and 4 times a
+      // quarter.
+      EXPECT_LE(known.cells.size(),
+                2 * (own_leaves.size() + static_cast<std::size_t>(18 * runs_of_a_rank * all_ranks)));
     }
-    EXPECT_EQ(next, domain.cells[0].leaves);
-    std::set<std::int32_t> own_leaves;
-    for (const Cell& cell : known.cells) {
-      if (cell.leaves == 1 && domain.owner(cell.first_leaf) == rank) own_leaves.insert(cell.first_leaf);
-    }
-    EXPECT_EQ(static_cast<std::int32_t>(own_leaves.size()),
-              domain.first_leaf[static_cast<std::size_t>(rank) + 1] -
-                  domain.first_leaf[static_cast<std::size_t>(rank)]);
-    // A rank of 27 leaves has at most 2 (log2 27 + 4) covers: those of a run, and 4 times a quarter.
-    EXPECT_LE(known.cells.size(), 2 * (own_leaves.size() + 18 * all_ranks));
   }
 }
 
 TEST(TopMoments, of_cells_that_ranks_know_are_those_of_the_whole_tree_bit_for_bit) {
-  const Ranks ranks(all_ranks);
-  const TopMoments whole = ranks.whole();
-  const TopTree expected = whole.view();
-  for (int rank = 0; rank < all_ranks; ++rank) {
-    const std::span<const Cell> cells = ranks.known(rank).cells;
-    const TopTree top = ranks.top(rank);
-    std::vector<std::int32_t> in_whole = {0};  // by known cell
-    for (std::size_t n = 0; n < cells.size(); ++n) {
-      const auto w = in_whole[n];
-      EXPECT_EQ(std::memcmp(&top.core[n], &expected.core[w], sizeof(NodeCore)), 0);
-      EXPECT_EQ(std::memcmp(&top.moments[n], &expected.moments[w], sizeof(NodeMoments)), 0);
-      EXPECT_EQ(top.centre[n], expected.centre[w]);
-      if (cells[n].is_leaf()) continue;
-      const std::int32_t child = ranks.domain().cells[static_cast<std::size_t>(w)].child;
-      in_whole.resize(std::max(in_whole.size(), static_cast<std::size_t>(cells[n].child) + 2));
-      in_whole[static_cast<std::size_t>(cells[n].child)] = child;
-      in_whole[static_cast<std::size_t>(cells[n].child) + 1] = child + 1;
+  for (const int runs_of_a_rank : {1, 3}) {
+    const Ranks ranks(all_ranks, runs_of_a_rank);
+    const TopMoments whole = ranks.whole();
+    const TopTree expected = whole.view();
+    for (int rank = 0; rank < all_ranks; ++rank) {
+      const std::span<const Cell> cells = ranks.known(rank).cells;
+      const TopTree top = ranks.top(rank);
+      std::vector<std::int32_t> in_whole = {0};  // by known cell
+      for (std::size_t n = 0; n < cells.size(); ++n) {
+        const auto w = in_whole[n];
+        EXPECT_EQ(std::memcmp(&top.core[n], &expected.core[w], sizeof(NodeCore)), 0);
+        EXPECT_EQ(std::memcmp(&top.moments[n], &expected.moments[w], sizeof(NodeMoments)), 0);
+        EXPECT_EQ(top.centre[n], expected.centre[w]);
+        if (cells[n].is_leaf()) continue;
+        const std::int32_t child = ranks.domain().cells[static_cast<std::size_t>(w)].child;
+        in_whole.resize(std::max(in_whole.size(), static_cast<std::size_t>(cells[n].child) + 2));
+        in_whole[static_cast<std::size_t>(cells[n].child)] = child;
+        in_whole[static_cast<std::size_t>(cells[n].child) + 1] = child + 1;
+      }
     }
   }
 }
 
 /// Every pair of covers, by the definition; both ranks of a pair say the same.
 TEST(Reach, has_all_pairs_of_covers_of_which_one_may_open_the_other) {
-  const Ranks ranks(all_ranks);
-  std::size_t pairs = 0;
-  for (int rank = 0; rank < all_ranks; ++rank) {
-    const KnownCells& known = ranks.known(rank);
-    const TopTree top = ranks.top(rank);
-    const Reach reach(known, top, ranks.wanted(), ranks.unit(), 0, rank);
-    const auto part_of = [](std::span<const Reach::Part> parts, int other) {
-      const auto part =
-          std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.rank == other; });
-      return part == parts.end() ? Reach::Part{other, {}, {}} : *part;
-    };
-    for (int other = 0; other < all_ranks; ++other) {
-      const Reach::Part out = part_of(reach.out(), other), in = part_of(reach.in(), other);
-      std::set<std::int32_t> own, theirs;
-      for (std::int32_t a = 0; a < known.first_cover.back(); ++a)
-        for (std::int32_t b = 0; b < known.first_cover.back(); ++b) {
-          const Wanted& walks = ranks.wanted()[static_cast<std::size_t>(b)];
-          const std::int32_t cell = known.cover[static_cast<std::size_t>(a)];
-          if (known.owner(a) != rank || known.owner(b) != other || other == rank || walks.is_nothing() ||
-              !walks.may_open(top.centre[cell], top.core[cell], ranks.unit(), {}))
-            continue;
-          own.insert(a);
-          theirs.insert(b);
-        }
-      pairs += own.size();
-      EXPECT_EQ(out.own, std::vector<std::int32_t>(own.begin(), own.end()));
-      EXPECT_EQ(out.other, std::vector<std::int32_t>(theirs.begin(), theirs.end()));
-      const Reach of_other(ranks.known(other), ranks.top(other), ranks.wanted(), ranks.unit(), 0, other);
-      const Reach::Part mirror = part_of(of_other.in(), rank);
-      EXPECT_EQ(mirror.own, out.other);
-      EXPECT_EQ(mirror.other, out.own);
-      EXPECT_EQ(mirror.is_near, out.is_near);
+  for (const int runs_of_a_rank : {1, 3}) {
+    const Ranks ranks(all_ranks, runs_of_a_rank);
+    std::size_t pairs = 0;
+    for (int rank = 0; rank < all_ranks; ++rank) {
+      const KnownCells& known = ranks.known(rank);
+      const TopTree top = ranks.top(rank);
+      const Reach reach(known, top, ranks.wanted(), ranks.unit(), 0, rank);
+      const auto part_of = [](std::span<const Reach::Part> parts, int other) {
+        const auto part =
+            std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.rank == other; });
+        return part == parts.end() ? Reach::Part{other, {}, {}} : *part;
+      };
+      for (int other = 0; other < all_ranks; ++other) {
+        const Reach::Part out = part_of(reach.out(), other), in = part_of(reach.in(), other);
+        std::set<std::int32_t> own, theirs;
+        for (std::int32_t a = 0; a < known.first_cover.back(); ++a)
+          for (std::int32_t b = 0; b < known.first_cover.back(); ++b) {
+            const Wanted& walks = ranks.wanted()[static_cast<std::size_t>(b)];
+            const std::int32_t cell = known.cover[static_cast<std::size_t>(a)];
+            if (known.owner(a) != rank || known.owner(b) != other || other == rank || walks.is_nothing() ||
+                !walks.may_open(top.centre[cell], top.core[cell], ranks.unit(), {}))
+              continue;
+            own.insert(a);
+            theirs.insert(b);
+          }
+        pairs += own.size();
+        EXPECT_EQ(out.own, std::vector<std::int32_t>(own.begin(), own.end()));
+        EXPECT_EQ(out.other, std::vector<std::int32_t>(theirs.begin(), theirs.end()));
+        const Reach of_other(ranks.known(other), ranks.top(other), ranks.wanted(), ranks.unit(), 0, other);
+        const Reach::Part mirror = part_of(of_other.in(), rank);
+        EXPECT_EQ(mirror.own, out.other);
+        EXPECT_EQ(mirror.other, out.own);
+        EXPECT_EQ(mirror.is_near, out.is_near);
+      }
+      const auto first = static_cast<std::size_t>(known.first_cover[static_cast<std::size_t>(rank)]),
+                 last = static_cast<std::size_t>(known.first_cover[static_cast<std::size_t>(rank) + 1]);
+      if (std::all_of(ranks.wanted().begin() + static_cast<std::ptrdiff_t>(first),
+                      ranks.wanted().begin() + static_cast<std::ptrdiff_t>(last),
+                      [](const Wanted& w) { return w.is_nothing(); })) {
+        EXPECT_TRUE(reach.in().empty()) << "nothing is active on rank " << rank;
+      }
     }
-    const auto first = static_cast<std::size_t>(known.first_cover[static_cast<std::size_t>(rank)]),
-               last = static_cast<std::size_t>(known.first_cover[static_cast<std::size_t>(rank) + 1]);
-    if (std::all_of(ranks.wanted().begin() + static_cast<std::ptrdiff_t>(first),
-                    ranks.wanted().begin() + static_cast<std::ptrdiff_t>(last),
-                    [](const Wanted& w) { return w.is_nothing(); })) {
-      EXPECT_TRUE(reach.in().empty()) << "nothing is active on rank " << rank;
-    }
+    EXPECT_GT(pairs, 20u);
   }
-  EXPECT_GT(pairs, 20u);
 }
 
 /// A cover's box stands for its leaves: whatever they may open, it may.

@@ -159,7 +159,7 @@ TEST(Selection, of_cells_goes_down_to_what_is_opened) {
     std::vector<Cell> known = {cube.grown.cells[0]};
     known[0].child = -1;
     TopMoments top;
-    top.begin(known, 8, {}, cube.grown.units, {});
+    top.begin(known, OwnLeaves(), {}, cube.grown.units, {});
     TopMoments all = cube.grown.top;
     const Message message{0, pack_let(
                                  selection, [&](std::int32_t node) { return all.cell(node); }, tree)};

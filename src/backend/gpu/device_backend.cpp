@@ -68,16 +68,16 @@ class DeviceBackend : public Backend {
     cuda::sum_leaf_work(particles_.values(fields::work), domain.leaf_begin, sums);
     return sums;
   }
-  void move_leaves(Domain& domain, std::vector<std::int32_t> first_leaf, PhaseTimers& timers) override {
+  void move_leaves(Domain& domain, LeafOwners owners, PhaseTimers& timers) override {
     if (records_.size() > 0) throw std::logic_error("leaves that have no trees yet do not move");
-    const auto carry = [&](const LeafTransfer& of_particles, const std::vector<std::int32_t>& before) {
+    const auto carry = [&](const LeafTransfer& of_particles, const LeafOwners& before) {
       const cuda::MemoryPurpose purpose("leaves that move", particles_.size(), bytes_per_particle());
       transfer(comm_, exchange_, of_particles, particles_);
       trees_.move_leaves(before, domain);
       expect_trees();
       cuda::device_synchronise();
     };
-    grove::move_leaves(comm_, domain, std::move(first_leaf), timers, carry);
+    grove::move_leaves(comm_, domain, std::move(owners), timers, carry);
   }
   RungCounts choose_rungs(const StepRule& rule, int first_active) override {
     return cuda::choose_rungs(particles_.size(), rule, first_active, fields_of_steps());

@@ -223,7 +223,7 @@ std::string DeviceGravity::refit(const GravitySetup& setup, const Domain& domain
   if (plan.renewed_from) {
     trees_.forget_selections();
     unless_at_fault([&] {
-      if (!domain_cells_) domain_cells_.emplace(domain_cells(domain, comm_.rank()).view());
+      if (!domain_cells_) domain_cells_.emplace(domain_cells(domain).view());
       forest_.renew(particles_, *domain_cells_, domain.box, *plan.renewed_from,
                     targets_per_warp(domain.cells[0].count));
     });
@@ -415,9 +415,9 @@ GravityStorage::Remembered DeviceGravity::remembered() const {
   return last_remembered_;
 }
 
-void DeviceGravity::move_leaves(std::span<const std::int32_t> from, const Domain& domain) {
-  const LeafTransfer of_leaves(comm_, from, domain.first_leaf),
-      of_nodes(comm_, from, domain.first_leaf, forest_.node_begin());
+void DeviceGravity::move_leaves(const LeafOwners& from, const Domain& domain) {
+  std::vector<Count> node_begin = LeafTransfer(comm_, from, domain.owners).beginnings(forest_.node_begin());
+  const LeafTransfer of_nodes(comm_, from, domain.owners, forest_.node_begin(), node_begin);
   cuda::DeviceArray<NodeLinks> links(of_nodes.size());
   transfer(exchange_, of_nodes, forest_.trees().links, links.data(), sizeof(NodeLinks));
   cuda::DeviceArray<std::uint8_t> levels;
@@ -425,8 +425,7 @@ void DeviceGravity::move_leaves(std::span<const std::int32_t> from, const Domain
     levels = cuda::DeviceArray<std::uint8_t>(of_nodes.size());
     transfer(exchange_, of_nodes, forest_.trees().levels, levels.data(), 1);
   }
-  forest_.adopt(std::move(links), std::move(levels), of_leaves.beginnings(forest_.node_begin()),
-                domain.leaf_begin);
+  forest_.adopt(std::move(links), std::move(levels), std::move(node_begin), domain.leaf_begin);
   has_new_trees(domain);
 }
 

@@ -85,7 +85,7 @@ class DeviceGravity : public GravityStorage {
   ExternalField external() const { return {external_.data(), static_cast<int>(external_.size())}; }
   ExternalField device_external() const { return {on_device_.data(), static_cast<int>(external_.size())}; }
   /// Collective. As HostGravity::move_leaves().
-  void move_leaves(std::span<const std::int32_t> from, const Domain& domain);
+  void move_leaves(const LeafOwners& from, const Domain& domain);
 
  private:
   std::string fault_of_separations(const GravityParameters& gravity) const;

@@ -40,7 +40,7 @@ void DeviceTreeExchange::has_new_trees(const Domain& domain) {
   known_ = known_cells(domain, comm_.rank());
   if (known_.pruned.empty()) known_.pruned.assign(known_.cells.begin(), known_.cells.end());
   known_.cells = known_.pruned;  // a copy of its own
-  table_ = top_table(known_, comm_.rank());
+  table_ = top_table(known_, domain.own, comm_.rank());
   centre_.assign(known_.cells.size(), {});
   core_.assign(known_.cells.size(), {});
   balls_.assign(known_.cells.size(), {});

@@ -43,7 +43,7 @@ DeviceNeighbours::DeviceNeighbours(const Communicator& comm, const DeviceExchang
   if (comm.size() > 1)
     import_search_.emplace(comm, domain, nearest_);
   else {
-    const NodeLayout layout = lay_out({}, own_nodes_, {});
+    const NodeLayout layout = lay_out(ImportedPieces({}, 0, domain.own), own_nodes_);
     nodes_.lay_out(layout.leaf_begin, layout.others, layout.size);
   }
 }
@@ -58,7 +58,7 @@ void DeviceNeighbours::search(const Vec3d* position, const double* reach, Neighb
 
 /// Imports what the own leaves need, and lays the tree over all that is here out.
 void DeviceNeighbours::import(const Vec3d* position, const double* reach) {
-  const NodeLayout own = lay_out({}, own_nodes_, {});
+  const NodeLayout own = lay_out(ImportedPieces({}, 0, domain_.own), own_nodes_);
   nodes_.lay_out(own.leaf_begin, own.others, own.size);
   nodes_.fit(position, reach, true);
   std::vector<NeighbourNode> nodes(own.size);
@@ -75,9 +75,8 @@ void DeviceNeighbours::import(const Vec3d* position, const double* reach) {
     for (NeighbourNode& node : nodes) node.reach = 0;
   imports_.emplace(import_search_->find({nodes, pieces}, targets));
   sent_ = cuda::DeviceArray<std::uint32_t>{std::span<const std::uint32_t>(imports_->sent)};
-  const ImportedPieces others(imports_->buckets, static_cast<std::uint32_t>(own_size()),
-                              domain_.first_leaf[static_cast<std::size_t>(comm_.rank())]);
-  const NodeLayout all = lay_out(others.before(), own_nodes_, others.behind());
+  const ImportedPieces others(imports_->buckets, static_cast<std::uint32_t>(own_size()), domain_.own);
+  const NodeLayout all = lay_out(others, own_nodes_);
   nodes_.lay_out(all.leaf_begin, all.others, all.size);
 }
 

@@ -7,10 +7,9 @@ namespace {
 
 class LayoutMaker {
  public:
-  LayoutMaker(std::span<const NeighbourPiece> before, std::span<const std::uint32_t> own_nodes,
-              std::span<const NeighbourPiece> behind)
-      : before_(before), own_nodes_(own_nodes), behind_(behind) {
-    const std::size_t pieces = before.size() + own_nodes.size() + behind.size();
+  LayoutMaker(const ImportedPieces& imported, std::span<const std::uint32_t> own_nodes)
+      : imported_(imported), own_nodes_(own_nodes) {
+    const std::size_t pieces = imported.order().size();
     if (pieces > 0)
       halve(
           0, pieces,
@@ -44,11 +43,10 @@ class LayoutMaker {
   }
 
   void append_piece(std::size_t i) {
-    if (i < before_.size()) return append_buckets(before_[i]);
-    i -= before_.size();
-    if (i >= own_nodes_.size()) return append_buckets(behind_[i - own_nodes_.size()]);
+    const ImportedPieces::Place& place = imported_.order()[i];
+    if (!place.is_own) return append_buckets(imported_.piece(place.number));
     layout_.leaf_begin.push_back(layout_.size);
-    layout_.size += own_nodes_[i];
+    layout_.size += own_nodes_[static_cast<std::size_t>(place.number)];
   }
 
   void append_buckets(const NeighbourPiece& piece) {
@@ -61,17 +59,15 @@ class LayoutMaker {
     halve(0, piece.buckets.size(), particles, [&](std::size_t i) { append(particles(i, i + 1)); });
   }
 
-  std::span<const NeighbourPiece> before_;
+  const ImportedPieces& imported_;
   std::span<const std::uint32_t> own_nodes_;
-  std::span<const NeighbourPiece> behind_;
   NodeLayout layout_;
 };
 
 }  // namespace
 
-NodeLayout lay_out(std::span<const NeighbourPiece> before, std::span<const std::uint32_t> own_nodes,
-                   std::span<const NeighbourPiece> behind) {
-  return LayoutMaker(before, own_nodes, behind).take();
+NodeLayout lay_out(const ImportedPieces& imported, std::span<const std::uint32_t> own_nodes) {
+  return LayoutMaker(imported, own_nodes).take();
 }
 
 }  // namespace grove

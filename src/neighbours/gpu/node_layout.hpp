@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/cuda/neighbours/device_nodes.hpp"
-#include "neighbours/neighbour_nodes.hpp"
+#include "neighbours/imported_pieces.hpp"
 
 namespace grove {
 
@@ -17,9 +17,7 @@ struct NodeLayout {
   std::uint32_t size = 0;                 ///< nodes in all
 };
 
-/// before, behind (in): imported pieces on both sides of the own leaves; own_nodes (in): of each of these.
-/// Cost: O(leaves + imported buckets).
-NodeLayout lay_out(std::span<const NeighbourPiece> before, std::span<const std::uint32_t> own_nodes,
-                   std::span<const NeighbourPiece> behind);
+/// imported: beside the own leaves; own_nodes (in): of each of these. Cost: O(leaves + imported buckets).
+NodeLayout lay_out(const ImportedPieces& imported, std::span<const std::uint32_t> own_nodes);
 
 }  // namespace grove

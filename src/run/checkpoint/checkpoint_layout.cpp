@@ -14,7 +14,7 @@ namespace {
 template <std::size_t N>
 using Offsets = std::array<std::size_t, N>;
 
-static_assert(checkpoint_format == 17);
+static_assert(checkpoint_format == 18);
 
 using R = RunState;
 static_assert(sizeof(R) == 7304 && sizeof(Conservation) == 120 && sizeof(EnergyBalance) == 56);

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "checkpoint.hpp"
 #include "checkpoint_arrays.hpp"
@@ -15,23 +15,38 @@
 namespace grove {
 namespace {
 
-/// The part of a piece that belongs to this rank.
+/// Own leaves that a piece has one after the other.
 struct Overlap {
-  std::size_t leaf;       ///< of the own leaves, the first one that the piece has
-  std::int64_t in_piece;  ///< number of that leaf in the piece
+  const CheckpointPiece* piece;
+  std::size_t leaf;       ///< number of the first one here
+  std::int64_t in_piece;  ///< and in the piece
   std::size_t leaves;
   Count particle_in_piece;  ///< where its particles begin there
 };
 
-std::optional<Overlap> overlap(const Domain& domain, std::int32_t first, std::int32_t end,
-                               const CheckpointPiece& piece) {
-  const std::int32_t from = std::max(first, piece.first_leaf),
-                     to = std::min(end, piece.first_leaf + piece.leaves);
-  if (from >= to) return std::nullopt;
-  Count before = 0;
-  for (std::int32_t leaf = piece.first_leaf; leaf < from; ++leaf) before += domain.leaf(leaf).count;
-  return Overlap{static_cast<std::size_t>(from - first), from - piece.first_leaf,
-                 static_cast<std::size_t>(to - from), before};
+void add_overlaps(const Domain& domain, const CheckpointPiece& piece, std::vector<Overlap>& overlaps) {
+  std::int64_t leaves_before = 0;
+  Count particles_before = 0;
+  for (const auto& [begin, end] : piece.leaves) {
+    for (const OwnLeaves::Run& own : domain.own.runs()) {
+      const std::int32_t from = std::max(own.begin, begin), to = std::min(own.end, end);
+      if (from >= to) continue;
+      Count particles = particles_before;
+      for (std::int32_t leaf = begin; leaf < from; ++leaf) particles += domain.leaf(leaf).count;
+      overlaps.push_back({&piece, static_cast<std::size_t>(own.before + from - own.begin),
+                          leaves_before + from - begin, static_cast<std::size_t>(to - from), particles});
+    }
+    leaves_before += end - begin;
+    for (std::int32_t leaf = begin; leaf < end; ++leaf) particles_before += domain.leaf(leaf).count;
+  }
+}
+
+/// By own leaf. Cost: O(leaves).
+std::vector<Overlap> overlaps_of(const Domain& domain, std::span<const CheckpointPiece> pieces) {
+  std::vector<Overlap> overlaps;
+  for (const CheckpointPiece& piece : pieces) add_overlaps(domain, piece, overlaps);
+  std::sort(overlaps.begin(), overlaps.end(), [](const auto& a, const auto& b) { return a.leaf < b.leaf; });
+  return overlaps;
 }
 
 void read_particles(const ArrayFileReader& file, const Overlap& part, std::span<const Count> leaf_begin,
@@ -65,7 +80,7 @@ void read_trees(const ArrayFileReader& file, const Overlap& part, bool levels, F
 }
 
 /// Equal work for all ranks; where none was counted yet, equal numbers.
-std::vector<std::int32_t> runs_of_ranks(const Domain& domain, std::vector<Count> work, int ranks) {
+LeafOwners owners_of(const Domain& domain, std::vector<Count> work, int ranks) {
   Count total = 0;
   for (std::int32_t leaf = 0; leaf < domain.leaves(); ++leaf) {
     Count& weight = work[static_cast<std::size_t>(leaf)];
@@ -73,7 +88,7 @@ std::vector<std::int32_t> runs_of_ranks(const Domain& domain, std::vector<Count>
     total += weight;
   }
   const WholeCells whole(domain);
-  return whole.to_leaves(Shares(total, ranks).runs(whole.sums(work)));
+  return whole.owners(Shares(total, ranks).runs(whole.sums(work)));
 }
 
 void read_state(const Communicator& comm, Checkpoint& checkpoint) {
@@ -88,7 +103,7 @@ void read_state(const Communicator& comm, Checkpoint& checkpoint) {
   domain.domain_cell = head.domain_cell;
   domain.cells = file.all<Cell>(arrays::cells);
   domain.leaf_cell = file.all<std::int32_t>(arrays::leaf_cells);
-  domain.give_out(runs_of_ranks(domain, file.all<Count>(arrays::leaf_work), comm.size()), comm);
+  domain.give_out(owners_of(domain, file.all<Count>(arrays::leaf_work), comm.size()), comm);
 }
 
 }  // namespace
@@ -116,18 +131,15 @@ Checkpoint open_checkpoint(const Communicator& comm, const std::string& path) {
 Checkpoint::Own Checkpoint::read_own(const Communicator& comm, bool levels) const {
   Own own;
   comm.together([&] {
-    const auto rank = static_cast<std::size_t>(comm.rank());
     const auto size = static_cast<std::size_t>(domain.leaf_begin.back());
     check_size(size);
     own.particles.has_gas = run.has_gas;
     own.particles.resize(size);
     own.trees.trees.node_begin = {0};
-    for (const CheckpointPiece& piece : manifest.pieces) {
-      const auto part = overlap(domain, domain.first_leaf[rank], domain.first_leaf[rank + 1], piece);
-      if (!part) continue;
-      const ArrayFileReader file(path + "/" + piece.name);
-      read_particles(file, *part, domain.leaf_begin, own.particles);
-      read_trees(file, *part, levels, own.trees);
+    for (const Overlap& part : overlaps_of(domain, manifest.pieces)) {
+      const ArrayFileReader file(path + "/" + part.piece->name);
+      read_particles(file, part, domain.leaf_begin, own.particles);
+      read_trees(file, part, levels, own.trees);
     }
   });
   return own;

@@ -21,7 +21,6 @@ static_assert(std::is_trivially_copyable_v<RunState> && std::is_trivially_copyab
 /// A CheckpointPiece on its way to the master.
 struct PieceNotice {
   std::int64_t size;
-  std::int32_t first_leaf, leaves;
   std::array<char, 32> checksum;
 };
 
@@ -67,33 +66,35 @@ void write_state(const std::string& path, const CheckpointSource& source, const 
   file.close();
 }
 
-CheckpointPiece piece_of(const std::string& folder, const std::string& name, std::int32_t first_leaf,
-                         std::int32_t leaves) {
+CheckpointPiece piece_of(const std::string& folder, const std::string& name) {
   const FileSum sum = checksum_of_file(folder + "/" + name);
-  return {name, sum.size, sum.checksum, first_leaf, leaves};
+  return {name, sum.size, sum.checksum, {}};
 }
 
 /// Writes this rank's part, if it has leaves. Returns those of all ranks, on the master.
 std::vector<CheckpointPiece> write_parts(const Communicator& comm, const std::string& folder,
                                          const CheckpointSource& source, const Forest::Shape& trees) {
   const auto name = [](int rank) { return fmt::format("part_{:04}.hdf5", rank); };
-  const auto rank = static_cast<std::size_t>(comm.rank());
-  const std::int32_t first = source.domain.first_leaf[rank], end = source.domain.first_leaf[rank + 1];
   PieceNotice own{};
   comm.together([&] {
-    if (first == end) return;
+    if (source.domain.own.size() == 0) return;
     source.backend.show(nullptr, [&](const Particles& particles) {
       write_part(folder + "/" + name(comm.rank()), particles, trees);
     });
-    const CheckpointPiece piece = piece_of(folder, name(comm.rank()), first, end - first);
-    own = {piece.size, piece.first_leaf, piece.leaves, {}};
+    const CheckpointPiece piece = piece_of(folder, name(comm.rank()));
+    own.size = piece.size;
     std::copy(piece.checksum.begin(), piece.checksum.end(), own.checksum.begin());
   });
   std::vector<CheckpointPiece> pieces;
   const std::vector<PieceNotice> notices = comm.all_gather(own);
-  for (int r = 0; r < comm.size(); ++r)
-    if (const PieceNotice& n = notices[static_cast<std::size_t>(r)]; n.leaves > 0)
-      pieces.push_back({name(r), n.size, {n.checksum.begin(), n.checksum.end()}, n.first_leaf, n.leaves});
+  for (int r = 0; r < comm.size(); ++r) {
+    const OwnLeaves leaves = source.domain.owners.own(r);
+    if (leaves.size() == 0) continue;
+    const PieceNotice& notice = notices[static_cast<std::size_t>(r)];
+    CheckpointPiece& piece = pieces.emplace_back();
+    piece = {name(r), notice.size, {notice.checksum.begin(), notice.checksum.end()}, {}};
+    for (const OwnLeaves::Run& run : leaves.runs()) piece.leaves.emplace_back(run.begin, run.end);
+  }
   return pieces;
 }
 
@@ -124,13 +125,14 @@ void write_all(const Communicator& comm, const CheckpointFolder& folder, const s
     work = source.backend.leaf_work(source.domain);
   });
   const Domain whole = whole_domain(comm, source.domain);
-  const std::vector<Count> leaf_work = comm.all_gather_arrays(std::span<const Count>(work));
+  const std::vector<Count> leaf_work =
+      whole.owners.left_to_right(comm.all_gather_arrays(std::span<const Count>(work)));
   const std::vector<CheckpointPiece> parts = write_parts(comm, temporary, source, gravity.stored.trees);
   comm.together([&] {
     if (!comm.is_master()) return;
     write_state(temporary + "/" + state_file, source, whole, gravity, leaf_work);
     CheckpointManifest manifest = manifest_of(source);
-    manifest.pieces = {piece_of(temporary, state_file, 0, 0)};
+    manifest.pieces = {piece_of(temporary, state_file)};
     manifest.pieces.insert(manifest.pieces.end(), parts.begin(), parts.end());
     write_text(manifest_of_checkpoint(temporary), text_of(manifest));
     folder.commit(step, manifest.pieces);

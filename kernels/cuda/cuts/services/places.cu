@@ -24,38 +24,57 @@ __global__ void __launch_bounds__(threads)
   order[i] = i;
 }
 
-/// Sums of a block's records are put together in shared memory, if there is room. Records come in the order
-/// of a tree, so those of a warp mostly lie in one part, and are added at once.
-template <bool in_shared>
+/// Records of a warp; as they come in the order of a tree, most of these lie in few parts, one after the
+/// other.
+constexpr std::uint32_t records_of_warp = 32 * 32;
+
+/// A warp sums the work of the part that it is in, class by class: lane c has that of class c, the next one
+/// the particles. sums (out): by part.
 __global__ void __launch_bounds__(threads)
-    add_weights_of_parts(const Columns records, std::uint32_t count, const std::uint32_t* weights,
-                         const IntegerPosition* begin, std::uint32_t parts, unsigned long long* sums) {
-  extern __shared__ unsigned long long of_block[];
-  unsigned long long* const to = in_shared ? of_block : sums;
-  if (in_shared) {
-    for (std::uint32_t part = threadIdx.x; part < parts; part += threads) of_block[part] = 0;
-    __syncthreads();
-  }
-  for (std::uint64_t first = blockIdx.x * threads; first < count;
-       first += std::uint64_t{gridDim.x} * threads) {
+    add_work_of_parts(const Columns records, std::uint32_t count, const std::uint32_t* weights,
+                      const std::uint8_t* rungs, int deepest, const IntegerPosition* begin,
+                      std::uint32_t parts, PartWork* sums) {
+  const auto add = [](Count& to, Count amount) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(&to), static_cast<unsigned long long>(amount));
+  };
+  const int lane = lane_index();
+  const std::uint64_t first =
+      (std::uint64_t{blockIdx.x} * (threads / 32) + threadIdx.x / 32) * records_of_warp;
+  const std::uint64_t end = min(first + records_of_warp, std::uint64_t{count});
+  std::uint32_t current = 0;
+  Count own_sum = 0;
+  const auto flush = [&] {
+    if (own_sum > 0)
+      add(lane < PartWork::classes ? sums[current].work[lane] : sums[current].particles, own_sum);
+    own_sum = 0;
+  };
+  for (std::uint64_t of_warp = first; of_warp < end; of_warp += 32) {
     // Behind the end the last record comes again, of no weight.
-    const std::uint64_t own = first + threadIdx.x, i = min(own, std::uint64_t{count} - 1);
+    const std::uint64_t own = of_warp + lane, i = min(own, std::uint64_t{count} - 1);
+    const bool is_one = own < end;
     const IntegerPosition place{records.at[0][i], records.at[1][i], records.at[2][i]};
-    const unsigned long long weight = own >= count ? 0 : weights ? weights[records.at[3][i]] : 1;
+    const std::uint32_t index = records.at[3][i];
+    const Count weight = !is_one ? 0 : weights ? weights[index] : 1;
+    const int own_class = PartWork::class_of(rungs ? rungs[index] : 0, deepest);
     const auto part = static_cast<std::uint32_t>(part_of(begin, parts, place));
     int all_alike = 0;
     __match_all_sync(~0u, part, &all_alike);
     if (!all_alike) {
-      atomicAdd(&to[part], weight);
+      if (!is_one) continue;
+      add(sums[part].particles, 1);
+      add(sums[part].work[own_class], weight);
       continue;
     }
-    const unsigned long long sum = warp_sum(weight);
-    if (lane_index() == 0) atomicAdd(&to[part], sum);
+    if (part != current) flush();
+    current = part;
+    if (lane == PartWork::classes) own_sum += min(end - of_warp, std::uint64_t{32});
+    for (int c = 0; c < PartWork::classes; ++c) {
+      if (!__any_sync(~0u, own_class == c)) continue;
+      const Count sum = warp_sum(own_class == c ? weight : Count{0});
+      if (lane == c) own_sum += sum;
+    }
   }
-  if (!in_shared) return;
-  __syncthreads();
-  for (std::uint32_t part = threadIdx.x; part < parts; part += threads)
-    if (of_block[part] > 0) atomicAdd(&sums[part], of_block[part]);
+  flush();
 }
 
 __global__ void __launch_bounds__(threads)
@@ -118,25 +137,22 @@ std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
   return beginnings;
 }
 
-std::vector<Count> weigh_parts(const DeviceRecords& records, const std::uint32_t* weights,
-                               std::span<const IntegerPosition> begin) {
-  constexpr std::size_t most_shared = 48 << 10;  // that any kernel may have
-  constexpr unsigned most_blocks = 1024;         // each adds to all parts
+std::vector<PartWork> weigh_parts(const DeviceRecords& records, const std::uint32_t* weights,
+                                  const std::uint8_t* rungs, std::span<const IntegerPosition> begin,
+                                  int deepest) {
   const auto count = static_cast<std::uint32_t>(records.size());
-  const auto parts = static_cast<std::uint32_t>(begin.size());
   const DeviceArray<IntegerPosition> device_begin(begin);
-  DeviceArray<unsigned long long> sums(parts);
+  DeviceArray<PartWork> sums(begin.size());
   sums.clear();
   if (count > 0) {
-    const std::size_t shared = parts * sizeof(unsigned long long);
-    const unsigned blocks = std::min(blocks_for(count), most_blocks);
-    const auto add = shared <= most_shared ? add_weights_of_parts<true> : add_weights_of_parts<false>;
-    add<<<blocks, threads, shared <= most_shared ? shared : 0>>>(columns_of(records), count, weights,
-                                                                 device_begin.data(), parts, sums.data());
-    launched("Grove::cuda::add_weights_of_parts", 16 * std::uint64_t{count});
+    const unsigned blocks = blocks_for(std::uint64_t{32} * ((count - 1) / records_of_warp + 1));
+    add_work_of_parts<<<blocks, threads>>>(columns_of(records), count, weights, rungs, deepest,
+                                           device_begin.data(), static_cast<std::uint32_t>(begin.size()),
+                                           sums.data());
+    launched("Grove::cuda::add_work_of_parts", 21 * std::uint64_t{count});
   }
-  std::vector<Count> result(parts);
-  device_download(result.data(), sums.data(), parts * sizeof(Count));
+  std::vector<PartWork> result(begin.size());
+  sums.download(result);
   return result;
 }
 

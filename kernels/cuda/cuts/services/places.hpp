@@ -7,6 +7,7 @@
 #include "base/box.hpp"
 #include "base/types.hpp"
 #include "kernels/cuda/particles/records.hpp"
+#include "kernels/math/part_work.hpp"
 
 /// Records go where they belong: to parts of the root cube that follow each other in Morton's order.
 namespace grove::cuda {
@@ -20,9 +21,11 @@ std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
                                 std::span<const IntegerPosition> begin, std::span<const std::uint32_t> number,
                                 std::uint32_t numbers);
 
-/// The weight of the records in each part; begin: as above. weights: device, by record index; nullptr: each
-/// weighs 1. Cost: a search in the parts for each record.
-std::vector<Count> weigh_parts(const DeviceRecords& records, const std::uint32_t* weights,
-                               std::span<const IntegerPosition> begin);
+/// The records in each part; begin: as above. weights, rungs: device, by record index; no weights: each
+/// weighs 1; no rungs: all are 0. deepest: of all particles. Cost: a search in the parts for each record, and
+/// a sum for each rung of a warp's.
+std::vector<PartWork> weigh_parts(const DeviceRecords& records, const std::uint32_t* weights,
+                                  const std::uint8_t* rungs, std::span<const IntegerPosition> begin,
+                                  int deepest);
 
 }  // namespace grove::cuda

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/types.hpp"
+#include "kernels/math/own_leaves.hpp"
+
+namespace grove {
+
+/// Which of some things that stand rank by rank a rank has. first: of each rank, length P + 1. Cost: log P.
+int owner_of(std::int32_t number, std::span<const std::int32_t> first);
+
+/// Which rank owns which leaves of the ORB, the same on every rank: runs of leaves, of which a rank may have
+/// several, or none.
+class LeafOwners {
+ public:
+  /// The leaves from this one up to the next run.
+  struct Run {
+    std::int32_t first_leaf;
+    int rank;
+
+    friend bool operator==(const Run&, const Run&) = default;
+  };
+
+  LeafOwners() = default;
+  /// runs: left to right, the first one at 0; those of the same rank that follow each other become one. Empty
+  /// ones are left out. leaves: of all.
+  LeafOwners(std::span<const Run> runs, std::int32_t leaves, int ranks);
+  /// Rank by rank one run. first_leaf: of each rank, length P + 1.
+  static LeafOwners in_order(std::span<const std::int32_t> first_leaf);
+
+  int ranks() const { return ranks_; }
+  std::int32_t leaves() const { return leaves_; }
+  std::span<const Run> runs() const { return runs_; }
+  /// The end of a run.
+  std::int32_t end(std::size_t run) const {
+    return run + 1 < runs_.size() ? runs_[run + 1].first_leaf : leaves_;
+  }
+
+  /// The owner of a leaf. Cost: the logarithm of the runs.
+  int owner(std::int32_t leaf) const { return runs_[run_of(leaf)].rank; }
+  /// True if some leaves that follow each other have one owner. Cost: as above.
+  bool have_one(std::int32_t first, std::int32_t leaves) const {
+    return run_of(first) == run_of(first + leaves - 1);
+  }
+  /// Those of a rank. Cost: the runs.
+  OwnLeaves own(int rank) const;
+  /// Values of leaves that stand rank by rank, by own number, from left to right. Cost: O(leaves).
+  std::vector<Count> left_to_right(std::span<const Count> by_rank) const;
+
+  friend bool operator==(const LeafOwners&, const LeafOwners&) = default;
+
+ private:
+  std::size_t run_of(std::int32_t leaf) const;
+
+  std::vector<Run> runs_;  ///< neighbours have different ranks
+  std::int32_t leaves_ = 0;
+  int ranks_ = 0;
+};
+
+}  // namespace grove

@@ -1,0 +1,133 @@
+#include "decomposition/rung_shares.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace grove {
+namespace {
+
+using Parts = std::vector<PartWork>;
+using Speeds = std::vector<std::uint32_t>;
+
+/// So many parts of 100 particles; work(class, part): of the particles of a class.
+template <class Work>
+Parts parts_of(std::size_t number, const Work& work) {
+  Parts parts(number);
+  for (std::size_t i = 0; i < number; ++i) {
+    parts[i].particles = 100;
+    for (int c = 0; c < PartWork::classes; ++c) parts[i].work[c] = work(c, i);
+  }
+  return parts;
+}
+
+Parts by_rank(const Parts& parts, const std::vector<int>& owners, std::size_t ranks) {
+  Parts sums(ranks);
+  for (std::size_t i = 0; i < parts.size(); ++i) sums[static_cast<std::size_t>(owners[i])] += parts[i];
+  return sums;
+}
+
+std::size_t runs_of(const std::vector<int>& owners) {
+  std::size_t runs = 1;
+  for (std::size_t i = 1; i < owners.size(); ++i) runs += owners[i] != owners[i - 1] ? 1 : 0;
+  return runs;
+}
+
+TEST(PartWork, classes_end_at_the_deepest_rung) {
+  EXPECT_EQ(PartWork::class_of(0, 3), 0);
+  EXPECT_EQ(PartWork::class_of(3, 3), 3);
+  EXPECT_EQ(PartWork::class_of(12, 12), 7);
+  EXPECT_EQ(PartWork::class_of(5, 12), 0);
+  EXPECT_EQ(PartWork::class_of(2, 12), 0);
+  EXPECT_EQ(PartWork::class_of(6, 12), 1);
+}
+
+/// Class 0 takes a step, class 2 takes 4: one with all, one with class 1, two alone. Of two ranks the first
+/// has all of class 2, the other all of class 0, of the same work in a longest step, w.
+TEST(RungShares, all_wait_in_each_step_for_the_one_with_most_to_do) {
+  constexpr Count w = 1000;
+  Parts ranks(2);
+  ranks[0].work[2] = w;
+  ranks[1].work[0] = w;
+  // In the step of all they have w/4 and w, in the three others the first has 3 w/4: 7 w/4, of 2 w in all.
+  // Least is half of that for each.
+  EXPECT_DOUBLE_EQ(time_over_least(ranks, Speeds{1, 1}), 1.75);
+  EXPECT_DOUBLE_EQ(time_over_least(Parts{ranks[0], ranks[0]}, Speeds{1, 1}), 1);
+  // One of three quarters of the speed that both have together does all.
+  EXPECT_DOUBLE_EQ(time_over_least(Parts{ranks[0], Parts(1)[0]}, Speeds{3, 1}), 4.0 / 3);
+}
+
+TEST(RungShares, one_run_each_where_that_is_fair) {
+  const Parts parts = parts_of(64, [](int c, std::size_t) { return Count{10} << c; });
+  for (const std::size_t ranks : {1U, 2U, 4U, 8U}) {
+    const std::vector<int> owners = owners_by_rungs(parts, Speeds(ranks, 1));
+    EXPECT_EQ(runs_of(owners), ranks);
+    EXPECT_TRUE(std::is_sorted(owners.begin(), owners.end()));
+    EXPECT_DOUBLE_EQ(time_over_least(by_rank(parts, owners, ranks), Speeds(ranks, 1)), 1);
+  }
+}
+
+/// Deep rungs are at one end of the row, others spread: equal work in one run each leaves the deep ones to
+/// the first rank. 2 cuts share two kinds of things among two (Alon 1987, Advances in Mathematics 63, 247),
+/// here at part 8 and at part 40. A cut that misses by half a part misses by 1/16 of a rank's deep work.
+TEST(RungShares, deep_rungs_are_shared_as_others_are) {
+  const Parts parts = parts_of(64, [](int c, std::size_t i) -> Count {
+    if (c == 0) return 1000;
+    return c == 5 && i < 16 ? 4000 : 0;
+  });
+  std::vector<int> in_order(64, 1);
+  std::fill_n(in_order.begin(), 16, 0);  // half of all work
+  EXPECT_GT(time_over_least(by_rank(parts, in_order, 2), Speeds{1, 1}), 1.4);
+  const std::vector<int> owners = owners_by_rungs(parts, Speeds{1, 1});
+  EXPECT_LE(runs_of(owners), 4U);
+  EXPECT_LE(time_over_least(by_rank(parts, owners, 2), Speeds{1, 1}), 1 + 1.0 / 16);
+}
+
+/// Work of every class around a place of its own: more kinds than a halving has cuts for.
+TEST(RungShares, many_ranks_have_few_runs_and_little_to_wait_for) {
+  constexpr std::size_t number = 2048;
+  const Parts parts = parts_of(number, [](int c, std::size_t i) {
+    const double place = static_cast<double>(i) / number, from = place - 0.1 * (c + 1);
+    return static_cast<Count>(1e6 * std::exp(-from * from / (2 * 0.04 * 0.04)));
+  });
+  for (const std::size_t ranks : {2U, 3U, 7U, 16U}) {
+    const Speeds speeds(ranks, 1);
+    std::vector<int> in_order;
+    for (std::size_t i = 0; i < number; ++i) in_order.push_back(static_cast<int>(i * ranks / number));
+    const std::vector<int> owners = owners_by_rungs(parts, speeds);
+    const double found = time_over_least(by_rank(parts, owners, ranks), speeds),
+                 before = time_over_least(by_rank(parts, in_order, ranks), speeds);
+    EXPECT_LT(found - 1, (before - 1) / 2) << ranks;
+    const std::set<int> all(owners.begin(), owners.end());
+    EXPECT_EQ(all.size(), ranks);
+    std::vector<std::size_t> runs(ranks, 0);
+    for (std::size_t i = 0; i < number; ++i)
+      if (i == 0 || owners[i] != owners[i - 1]) ++runs[static_cast<std::size_t>(owners[i])];
+    EXPECT_LE(*std::max_element(runs.begin(), runs.end()), 16U) << ranks;
+    for (const PartWork& rank : by_rank(parts, owners, ranks))
+      EXPECT_LE(static_cast<double>(rank.particles), 1.25 * 100 * number / static_cast<double>(ranks));
+  }
+}
+
+TEST(RungShares, are_as_large_as_ranks_are_fast) {
+  const Parts parts = parts_of(400, [](int c, std::size_t) { return c < 3 ? Count{100} : 0; });
+  const Speeds speeds{3, 1, 4};
+  const std::vector<int> owners = owners_by_rungs(parts, speeds);
+  EXPECT_EQ(std::count(owners.begin(), owners.end(), 0), 150);
+  EXPECT_EQ(std::count(owners.begin(), owners.end(), 1), 50);
+  EXPECT_EQ(std::count(owners.begin(), owners.end(), 2), 200);
+}
+
+TEST(RungShares, fewer_parts_than_ranks_leave_some_without_any) {
+  const Parts parts = parts_of(2, [](int, std::size_t) { return Count{5}; });
+  const std::vector<int> owners = owners_by_rungs(parts, Speeds(5, 1));
+  EXPECT_NE(owners[0], owners[1]);
+  EXPECT_TRUE(owners_by_rungs(Parts{}, Speeds(3, 1)).empty());
+}
+
+}  // namespace
+}  // namespace grove
