@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <span>
 #include <vector>
@@ -7,24 +8,28 @@
 #include "comm/communicator.hpp"
 #include "decomposition/key_ranges.hpp"
 #include "kernels/math/part_work.hpp"
+#include "kernels/math/place_sample.hpp"
 
 namespace grove {
 
-/// What the sharing of the root cube depends on.
+/// The sharing of the root cube depends on these.
 struct CubeSharing {
-  /// This rank's particles in each part; begin: of the parts, in Morton's order, the first one at 0.
+  /// Some of this rank's particles, in any order.
+  std::function<std::vector<PlaceSample>(const SampleRates&)> sample;
+  /// All of them by parts; begin: of the parts, in Morton's order, the first one at 0.
   std::function<std::vector<PartWork>(std::span<const IntegerPosition> begin)> weigh;
-  std::vector<std::uint32_t> speeds;  ///< of the ranks, positive, in any unit
-  bool by_rungs = false;              ///< steps of each rung are shared out, not only their sum
-  Count domain_cell = 0;              ///< geometric cells with no more particles have one owner
+  std::array<Count, PartWork::classes> particles{};  ///< of all ranks, about, by class
+  std::vector<std::uint32_t> speeds;                 ///< of the ranks, positive, in any unit
+  Count domain_cell = 0;  ///< geometric cells with no more particles have one owner
 };
 
-/// Shares the root cube out, whatever lies in it: geometric cells that reach over a rank boundary and are not
-/// light are divided, some thousand at a time, until none is left; by rungs all cells are that are not light.
-/// Then ranks may have several runs of them (owners_by_rungs()). The same on all ranks. Collective.
+/// Shares the root cube out, whatever lies in it: geometric cells are divided in which there are more than a
+/// few of a sample of all particles, and the work in those that are left is counted. Particles of one class
+/// are shared out by equal work (Shares); of several by owners_by_rungs(), so that ranks may have several
+/// runs of cells. The same on all ranks. Collective: two messages.
 ///
-/// Cost: two to five rounds, of a call of `weigh` and a sum of at most 4096 numbers, or 8 for each rank; by
-/// rungs ten times as many numbers.
+/// Cost: a call of `sample` and one of `weigh`; each rank tells 16 KiB; a sum of ten numbers for each of some
+/// 100 cells a rank.
 KeyRanges share_out_cube(const Communicator& comm, const CubeSharing& sharing);
 
 }  // namespace grove

@@ -22,6 +22,7 @@
 #include "decomposition/shares.hpp"
 #include "decomposition/top_cells.hpp"
 #include "decomposition/whole_cells.hpp"
+#include "kernels/math/block_steps.hpp"
 #include "kernels/math/cell_walk.hpp"
 #include "kernels/math/leaf_numbers.hpp"
 
@@ -112,15 +113,21 @@ bool Decomposition::can_settle(const Domain& previous) {
 KeyRanges Decomposition::parts_of_ranks(const Domain& previous) const {
   const bool has_same_cells = previous.domain_cell > 0 && previous.box.axes == box_.axes;
   if (has_same_cells) {
-    return balanced_parts(comm_, previous, shares(previous.cells[0].weight), parameters_.deepest > 0);
+    return balanced_parts(comm_, previous, shares(previous.cells[0].weight),
+                          deepest_of(parameters_.rungs) > 0);
   }
   CubeSharing sharing;
+  const int deepest = deepest_of(parameters_.rungs);
+  sharing.sample = [&](const SampleRates& rates) { return own_.settling()->sample(rates, deepest); };
   sharing.weigh = [&](std::span<const IntegerPosition> begin) {
-    return own_.settling()->weigh_parts(begin, parameters_.deepest);
+    return own_.settling()->weigh_parts(begin, deepest);
   };
+  for (int rung = 0; rung <= deepest; ++rung)
+    sharing.particles[static_cast<std::size_t>(PartWork::class_of(rung, deepest))] +=
+        parameters_.rungs[static_cast<std::size_t>(rung)];
+  if (deepest == 0) sharing.particles[0] = previous.cells[0].count;
   sharing.speeds = parameters_.speeds;
   sharing.speeds.resize(static_cast<std::size_t>(comm_.size()), 1);
-  sharing.by_rungs = parameters_.deepest > 0;
   sharing.domain_cell = scheme_.domain_cell;
   return share_out_cube(comm_, sharing);
 }
@@ -146,7 +153,7 @@ bool Decomposition::settle_in_one_round(const Domain& previous) {
     ++report_.collectives;
   }
   const auto time = report_.timers.time("collect");
-  constexpr std::size_t usual = 64;  // a boundary has a few dozen on either side
+  constexpr std::size_t usual = 128;  // an end of a run has a few dozen
   std::vector<Segment> all = comm_.all_gather_few(std::span<const Segment>(own), usual);
   count_cuts(bytes_of(all));
   TopOfSegments top = top_of(std::move(all), scheme_, comm_.rank(), comm_.size());

@@ -34,6 +34,9 @@ bool HostRank::take_inside(const Box& box) {
   return make_records_inside(own_, box);
 }
 
+std::vector<PlaceSample> HostRank::sample(const SampleRates& rates, int deepest) {
+  return grove::sample(own_, particles_.rung, rates, deepest);
+}
 std::vector<PartWork> HostRank::weigh_parts(std::span<const IntegerPosition> begin, int deepest) {
   return grove::weigh_parts(own_, particles_.rung, begin, deepest);
 }

@@ -42,6 +42,7 @@ class HostRank : public RankStorage, private Settling {
 
  private:
   bool take_inside(const Box& box) override;
+  std::vector<PlaceSample> sample(const SampleRates& rates, int deepest) override;
   std::vector<PartWork> weigh_parts(std::span<const IntegerPosition> begin, int deepest) override;
   std::vector<Segment> settle(const Communicator& comm, const PlaceFinder& finder, const Box& box,
                               Count all) override;

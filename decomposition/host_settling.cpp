@@ -130,6 +130,15 @@ class HostSettling {
 
 }  // namespace
 
+std::vector<PlaceSample> sample(const RankParticles& own, std::span<const std::uint8_t> rung,
+                                const SampleRates& rates, int deepest) {
+  std::vector<PlaceSample> samples;
+  for (const Record& r : own.records)
+    if (const int c = PartWork::class_of(rung[r.index], deepest); rates.takes(own.id_of(r), c))
+      samples.push_back({r.x, r.y, r.z, c});
+  return samples;
+}
+
 std::vector<PartWork> weigh_parts(const RankParticles& own, std::span<const std::uint8_t> rung,
                                   std::span<const IntegerPosition> begin, int deepest) {
   std::vector<PartWork> parts(begin.size());

@@ -12,6 +12,10 @@
 
 namespace grove {
 
+/// Settling::sample() of particles in the memory of the host. rung: by particle. Cost: a pass over the
+/// records.
+std::vector<PlaceSample> sample(const RankParticles& own, std::span<const std::uint8_t> rung,
+                                const SampleRates& rates, int deepest);
 /// Settling::weigh_parts() of particles in the memory of the host. rung: by particle. Cost: a pass over the
 /// records.
 std::vector<PartWork> weigh_parts(const RankParticles& own, std::span<const std::uint8_t> rung,

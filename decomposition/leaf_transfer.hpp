@@ -22,7 +22,7 @@ class LeafTransfer {
     std::size_t from, to, count;
   };
 
-  /// Of arrays with one element for each leaf. Not collective.
+  /// For arrays with one element for each leaf. Not collective.
   LeafTransfer(const Communicator& comm, const LeafOwners& from, const LeafOwners& to);
   /// before, after: where the elements of each own leaf begin, length own leaves + 1; the latter as
   /// beginnings() has it. Not collective.
@@ -67,8 +67,8 @@ class LeafTransfer {
   /// The same with all fields.
   void apply(Particles& particles) const;
 
-  /// Collective. Of transfers with one element for each leaf: where the elements of each leaf begin
-  /// afterwards, in arrays with several. begin: that of before, length own leaves + 1.
+  /// Collective. The first element of each leaf afterwards in arrays with several a leaf; this is a transfer
+  /// with one for each. begin: those of before, length own leaves + 1.
   std::vector<Count> beginnings(std::vector<Count> begin) const;
 
  private:

@@ -14,6 +14,7 @@
 #include "kernels/math/cell.hpp"
 #include "kernels/math/cut_rule.hpp"
 #include "kernels/math/part_work.hpp"
+#include "kernels/math/place_sample.hpp"
 
 namespace grove {
 
@@ -24,6 +25,8 @@ class Settling {
 
   /// Makes the records of this rank's particles in a cube. False: a position is not finite or outside of it.
   virtual bool take_inside(const Box& box) = 0;
+  /// After take_inside(): some of the particles, in any order; deepest: the deepest rung of all ranks.
+  virtual std::vector<PlaceSample> sample(const SampleRates& rates, int deepest) = 0;
   /// After take_inside() and weigh(): the particles in parts of the cube; begin: of each, in Morton's order,
   /// the first one at 0; deepest: of all particles.
   virtual std::vector<PartWork> weigh_parts(std::span<const IntegerPosition> begin, int deepest) = 0;

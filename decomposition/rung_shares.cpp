@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <bit>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -12,8 +13,7 @@ namespace {
 
 constexpr std::size_t classes = PartWork::classes;
 
-/// Work by kind of step: in steps of class c all particles of it and of deeper ones walk. Of every longest
-/// step, by PartWork; and particles.
+/// Work in a longest step by kind of step: in steps of class c all particles of it and of deeper ones walk.
 struct Load {
   std::array<double, classes> of_step{};
   double particles = 0;
@@ -44,107 +44,129 @@ struct Load {
   }
 };
 
+/// Places at which sides change, ascending; the left side begins.
+using Cuts = std::vector<std::size_t>;
+
 /// Some parts in a row, shared by two sides in turn.
 class Halving {
  public:
-  /// left: of the speeds, what the left side has; most_left, most_right: particles.
+  /// left: what the left side has of all speeds; most_left, most_right: particles.
   Halving(std::span<const Load> parts, double left, double most_left, double most_right)
-      : left_(left), most_left_(most_left), most_right_(most_right), before_(parts.size() + 1) {
+      : share_(left),
+        most_left_(most_left),
+        most_right_(most_right),
+        before_(parts.size() + 1),
+        left_before_(parts.size() + 1) {
     for (std::size_t i = 0; i < parts.size(); ++i) before_[i + 1] = before_[i] + parts[i];
-    all_ = before_.back();
-    time_of_all_ = all_.all();
+    time_of_all_ = before_.back().all();
   }
 
-  struct Cuts {
-    std::array<std::size_t, 3> at{};
-    std::size_t number = 1;
-    bool left_first = true;
-
-    bool is_left(std::size_t part) const {
-      const auto passed = std::count_if(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(number),
-                                        [part](std::size_t cut) { return cut <= part; });
-      return (passed % 2 == 0) == left_first;
-    }
-  };
-
-  Cuts best() const {
+  /// One cut, then stretches change sides as long as that saves time.
+  Cuts best() {
     const std::vector<std::size_t> grid = coarse();
-    Best best;
-    for (std::size_t a = 0; a < grid.size(); ++a) {
-      consider({{grid[a]}, 1, true}, best);
-      for (std::size_t b = a + 1; b < grid.size(); ++b) {
-        for (const bool left_first : {true, false}) consider({{grid[a], grid[b]}, 2, left_first}, best);
-        for (std::size_t c = b + 1; c < grid.size(); ++c)
-          for (const bool left_first : {true, false})
-            consider({{grid[a], grid[b], grid[c]}, 3, left_first}, best);
-      }
-    }
-    refine(best);
-    return best.cuts;
+    cut_at({before_.size() - 1});
+    find([&] {
+      for (const std::size_t place : grid) consider(place, before_.size() - 1, 1);
+    });
+    refine();
+    const auto flip_any = [&] {
+      for (std::size_t a = 0; a < grid.size(); ++a)
+        for (std::size_t b = a + 1; b < grid.size(); ++b)
+          consider(grid[a], grid[b], cuts_.size() + added(grid[a]) + added(grid[b]));
+    };
+    while (find(flip_any)) refine();
+    return cuts_;
   }
 
  private:
-  struct Best {
+  /// Takes these cuts.
+  void cut_at(Cuts cuts) {
+    cuts_ = std::move(cuts);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i + 1 < before_.size(); ++i) {
+      while (next < cuts_.size() && cuts_[next] <= i) ++next;
+      left_before_[i + 1] = left_before_[i];
+      if (next % 2 == 0) left_before_[i + 1] += before_[i + 1] - before_[i];
+    }
+    best_ = {0, 0, cost(left_before_.back(), cuts_.size())};
+  }
+
+  /// Calls look(), which considers changes, and makes the best one. False: none saves anything.
+  template <class Look>
+  bool find(const Look& look) {
+    look();
+    if (best_.from == best_.to) return false;
+    const Cuts ends{best_.from, best_.to};
     Cuts cuts;
-    double cost = std::numeric_limits<double>::infinity();
-  };
+    std::set_symmetric_difference(cuts_.begin(), cuts_.end(), ends.begin(), ends.end(),
+                                  std::back_inserter(cuts));
+    cut_at(std::move(cuts));
+    return true;
+  }
+  /// The parts from one place to another one change sides, so that there are so many cuts.
+  void consider(std::size_t from, std::size_t to, std::size_t cuts) {
+    const Load left = left_before_[to] - left_before_[from], all = before_[to] - before_[from];
+    const double found = cost(left_before_.back() + all - left - left, cuts);
+    if (found < best_.cost) best_ = {from, to, found};
+  }
+  /// How many cuts more there are if parts change sides from a place on.
+  std::size_t added(std::size_t place) const {
+    return std::binary_search(cuts_.begin(), cuts_.end(), place) ? ~std::size_t{0} : 1;
+  }
+
+  /// Cut by cut to the best place between its neighbours.
+  void refine() {
+    constexpr int rounds = 2;
+    for (int round = 0; round < rounds; ++round)
+      for (std::size_t c = 0; c < cuts_.size(); ++c)
+        find([&] {
+          const std::size_t from = c == 0 ? 0 : cuts_[c - 1] + 1,
+                            to = c + 1 == cuts_.size() ? before_.size() : cuts_[c + 1], own = cuts_[c];
+          for (std::size_t place = from; place < to; ++place)
+            consider(std::min(own, place), std::max(own, place), cuts_.size());
+        });
+  }
 
   /// Places of cuts that have about equal parts of the work of all kinds of steps between them.
   std::vector<std::size_t> coarse() const {
-    constexpr double places = 24;
+    constexpr double places = 32;
+    const Load& all = before_.back();
     const auto measure = [&](const Load& load) {
-      double sum = load.particles / std::max(all_.particles, 1.0);
+      double sum = load.particles / std::max(all.particles, 1.0);
       for (std::size_t s = 0; s < classes; ++s)
-        if (all_.of_step[s] > 0) sum += load.of_step[s] / all_.of_step[s];
+        if (all.of_step[s] > 0) sum += load.of_step[s] / all.of_step[s];
       return sum;
     };
-    const double step = measure(all_) / places;
+    const double step = measure(all) / places;
     std::vector<std::size_t> grid{0};
     for (std::size_t i = 1; i + 1 < before_.size(); ++i)
-      if (measure(before_[i + 1] - before_[grid.back()]) > step) grid.push_back(i);
+      if (measure(before_[i] - before_[grid.back()]) >= step) grid.push_back(i);
     grid.push_back(before_.size() - 1);
     return grid;
   }
 
-  double cost(const Cuts& cuts) const {
-    constexpr double of_a_cut = 1.0 / 64;
-    Load side = before_[cuts.at[0]];  // the one that begins
-    if (cuts.number > 1) side += (cuts.number > 2 ? before_[cuts.at[2]] : all_) - before_[cuts.at[1]];
-    const double share = cuts.left_first ? left_ : 1 - left_,
-                 most = cuts.left_first ? most_left_ : most_right_,
-                 most_of_rest = cuts.left_first ? most_right_ : most_left_;
+  double cost(const Load& left, std::size_t cuts) const {
+    constexpr double of_a_cut = 1.0 / 128;
+    const Load right = before_.back() - left;
     double time = 0;
     for (std::size_t s = 0; s < classes; ++s)
-      time += std::max(side.of_step[s] / share, (all_.of_step[s] - side.of_step[s]) / (1 - share));
-    time *= 1 + of_a_cut * static_cast<double>(cuts.number - 1);
-    const double excess =
-        std::max(side.particles / most, (all_.particles - side.particles) / most_of_rest) - 1;
+      time += std::max(left.of_step[s] / share_, right.of_step[s] / (1 - share_));
+    time *= 1 + of_a_cut * static_cast<double>(cuts);
+    const double excess = std::max(left.particles / most_left_, right.particles / most_right_) - 1;
     return excess > 0 ? time + time_of_all_ * (1 + excess) : time;  // more than can be gained otherwise
   }
-  void consider(const Cuts& cuts, Best& best) const {
-    const double found = cost(cuts);
-    if (found < best.cost) best = {cuts, found};
-  }
 
-  /// Cut by cut to the best place between its neighbours.
-  void refine(Best& best) const {
-    constexpr int rounds = 2;
-    for (int round = 0; round < rounds; ++round)
-      for (std::size_t c = 0; c < best.cuts.number; ++c) {
-        const std::size_t from = c == 0 ? 0 : best.cuts.at[c - 1],
-                          to = c + 1 == best.cuts.number ? before_.size() - 1 : best.cuts.at[c + 1];
-        for (std::size_t place = from; place <= to; ++place) {
-          Cuts cuts = best.cuts;
-          cuts.at[c] = place;
-          consider(cuts, best);
-        }
-      }
-  }
+  struct Change {
+    std::size_t from, to;
+    double cost;  ///< afterwards
+  };
 
-  double left_, most_left_, most_right_;
-  std::vector<Load> before_;  ///< [parts + 1] of those before each
-  Load all_;
-  double time_of_all_;  ///< that one rank would take
+  double share_, most_left_, most_right_;
+  std::vector<Load> before_;       ///< [parts + 1] of those before each
+  std::vector<Load> left_before_;  ///< of these the left ones
+  double time_of_all_;             ///< that one rank would take
+  Cuts cuts_;
+  Change best_{};
 };
 
 class RungShares {
@@ -180,20 +202,25 @@ class RungShares {
     const double left = sum_of_speeds(first, middle), right = sum_of_speeds(middle, end);
     std::vector<Load> loads;
     for (const std::size_t part : parts) loads.push_back(loads_[part]);
-    const Halving::Cuts cuts = Halving(loads, left / (left + right), most_particles(left, middle - first),
-                                       most_particles(right, end - middle))
-                                   .best();
+    const Cuts cuts = Halving(loads, left / (left + right), most_particles(left, middle - first),
+                              most_particles(right, end - middle))
+                          .best();
     std::vector<std::size_t> sides[2];
-    for (std::size_t i = 0; i < parts.size(); ++i) sides[cuts.is_left(i) ? 0 : 1].push_back(parts[i]);
-    if (left == right && mean_rank(sides[0]) > mean_rank(sides[1])) std::swap(sides[0], sides[1]);
+    auto next = cuts.begin();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      while (next != cuts.end() && *next <= i) ++next;
+      sides[(next - cuts.begin()) % 2].push_back(parts[i]);
+    }
+    const bool are_alike = left == right && middle - first == end - middle;
+    if (are_alike && mean_rank(sides[0]) > mean_rank(sides[1])) std::swap(sides[0], sides[1]);
     share(sides[0], first, middle);
     share(sides[1], middle, end);
   }
 
-  /// Of some ranks together, fewer than each may have, so that there is room left to divide them.
+  /// For some ranks together, fewer than each may have, so that there is room left to divide them.
   double most_particles(double speed, std::size_t ranks) const {
     constexpr double more = 0.25;
-    return (1 + more / (1 + std::log2(static_cast<double>(ranks)))) * particles_of_speed_ * speed;
+    return (1 + more / static_cast<double>(std::bit_width(ranks))) * particles_of_speed_ * speed;
   }
 
   /// That has the particles of some parts now: the side with the lesser one gets the lower ranks, so that

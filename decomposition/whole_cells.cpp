@@ -113,7 +113,7 @@ class ShareFinder {
 KeyRanges balanced_parts(const Communicator& comm, const Domain& domain, const Shares& shares,
                          bool by_rungs) {
   const Count part_of_noise = by_rungs ? 8 : 32;
-  constexpr std::size_t usual = 3;  // the left neighbour's, the own one, the right neighbour's
+  constexpr std::size_t usual = 8;  // of a few runs, and what goes to neighbours
   const auto is_longer = [=](Count now, Count then) { return now > then + then / part_of_noise; };
   const ShareFinder found(domain, comm.rank());
   const Count now = shares.longest(found.weight());

@@ -51,6 +51,10 @@ bool DeviceRank::take_inside(const Box& box) {
   return true;
 }
 
+std::vector<PlaceSample> DeviceRank::sample(const SampleRates& rates, int deepest) {
+  return cuda::sample_records(records_, ids(), particles_.values(fields::rung), rates, deepest);
+}
+
 std::vector<PartWork> DeviceRank::weigh_parts(std::span<const IntegerPosition> begin, int deepest) {
   return cuda::weigh_parts(records_, weights(), particles_.values(fields::rung), begin, deepest);
 }

@@ -21,9 +21,15 @@ enum class StepKind : std::uint8_t {
 
 inline constexpr int deepest_rung = 40, rung_count = deepest_rung + 1;
 
-/// A number by rung; counts by rung.
+/// Counts by rung.
 using RungCounts = std::array<Count, rung_count>;
-/// The same for devices, which take it by value.
+/// The deepest rung that has particles; 0: none has.
+inline int deepest_of(const RungCounts& particles) {
+  int rung = deepest_rung;
+  while (rung > 0 && particles[static_cast<std::size_t>(rung)] == 0) --rung;
+  return rung;
+}
+/// A number by rung, for devices, which take it by value.
 struct RungTable {
   double of[rung_count] = {};
 };

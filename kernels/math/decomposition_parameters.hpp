@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/types.hpp"
+#include "kernels/math/block_steps.hpp"
 #include "kernels/math/cut_rule.hpp"
 
 namespace grove {
@@ -55,9 +56,8 @@ struct DecompositionParameters {
   std::uint32_t epoch = 0;  ///< of cuts: middle_of_epoch(), CellAxes::turned(), shifted()
   double lead = 0;          ///< LedPositions::lead of the cells
   double period = 0;        ///< edge of a periodic box, which is the root cube; 0: space is open
-  /// The deepest rung of the particles; 0: all have the same steps. Else ranks share out the steps of each
-  /// rung.
-  int deepest = 0;
+  /// Particles of all ranks by rung: ranks share out the steps of each. None: all have the same steps.
+  RungCounts rungs{};
   bool all_cells = true;  ///< every rank gets all cells, or those that it needs to know (KnownCells)
   /// Speeds of the ranks, positive, in any unit: a rank gets as much of the work. Empty: all are alike.
   std::vector<std::uint32_t> speeds{};

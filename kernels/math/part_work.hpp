@@ -16,8 +16,8 @@ struct PartWork {
   Count work[classes] = {};
 
   GROVE_HOST_DEVICE static int class_of(int rung, int deepest) {
-    const int first = deepest < classes ? 0 : deepest - (classes - 1), place = rung - first;
-    return place < 0 ? 0 : place < classes ? place : classes - 1;
+    const int first = deepest < classes ? 0 : deepest - (classes - 1);
+    return rung <= first ? 0 : (rung < deepest ? rung : deepest) - first;
   }
   Count all() const {
     Count sum = 0;

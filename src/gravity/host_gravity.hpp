@@ -67,8 +67,8 @@ class HostGravity : public GravityStorage {
   /// Trees of the own leaves as they were grown or restored last.
   const TreeShapes& shapes() const { return forest_.shapes(); }
   TreeExchange& exchange() { return exchange_; }
-  /// Collective. The trees of own leaves that others own from now on go there, as they are. from: first leaf
-  /// of each rank before, length P + 1; domain: with the new runs.
+  /// Collective. The trees of own leaves that others own from now on go there, as they are. from: the owners
+  /// before; domain: with the new ones.
   void move_leaves(const LeafOwners& from, const Domain& domain);
 
  private:

@@ -14,7 +14,7 @@ namespace grove {
 /// its left child plus that of its right one. So the bits of a floating-point sum do not depend on the number
 /// of ranks.
 ///
-/// Only the largest cells that lie on one rank travel: at most 2 depth per rank, not one value per leaf.
+/// Only the largest cells that lie on one rank travel: at most 2 depth of a run, not one value per leaf.
 template <Wire T>
 class LeafSum {
  public:

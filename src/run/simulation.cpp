@@ -22,13 +22,6 @@ namespace {
 /// Steps from one search for the critical separation of groups to the next; one costs as much as so many.
 constexpr std::int64_t tuning_interval = 1024, tuning_evaluations = 15;
 
-/// The deepest rung that has particles.
-int deepest_of(const RungCounts& particles) {
-  int deepest = deepest_rung;
-  while (deepest > 0 && particles[static_cast<std::size_t>(deepest)] == 0) --deepest;
-  return deepest;
-}
-
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }

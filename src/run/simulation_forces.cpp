@@ -96,7 +96,7 @@ void Simulation::decompose(double lead) {
   parameters.epoch = static_cast<std::uint32_t>(epoch_.number);
   parameters.speeds = leaf_moves_.speeds();
   parameters.lead = lead;
-  parameters.deepest = deepest();
+  parameters.rungs = rung_costs_.particles;
   if (const auto box = periodic_box()) backend_->wrap(*box);
   before_cuts_.emplace(
       BeforeCuts{ExchangeGuard(comm_, *backend_), is_first ? std::nullopt : std::optional(domain_.box)});

@@ -101,7 +101,8 @@ TEST_F(OneRoundOnGpus, share_out_the_steps_of_deep_rungs) {
       all->work[i] = is_deep ? 1U << rung : 1U;
     }
   p.epoch = 1;
-  p.deepest = rung;
+  for (const std::uint8_t k : particles_.rung) ++p.rungs[k];
+  comm_.sum(std::span<Count>(p.rungs));
   go_on({Motion::none, Motion::small}, p);
   if (comm_.size() > 1) {
     EXPECT_GT(domain_.owners.runs().size(), static_cast<std::size_t>(comm_.size()));

@@ -1,6 +1,7 @@
 // Runs that are saved and go on elsewhere, on the host.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -8,7 +9,9 @@
 
 #include "backend/host_backend.hpp"
 #include "base/errors.hpp"
+#include "base/hash.hpp"
 #include "gravity/force_hash.hpp"
+#include "io/checkpoint_folder.hpp"
 #include "run/start/initial_conditions.hpp"
 #include "support/checkpoint_checks.hpp"
 #include "support/leaf_move_checks.hpp"
@@ -102,6 +105,59 @@ TEST_F(CheckpointOnHost, restores_a_backend_after_each_step) {
   testing::check_change(testing::OnTheWay::restores, comm_, on_host, gravity, 5000);
   gravity.tree = LocalTreeKind::octree;
   testing::check_change(testing::OnTheWay::restores, comm_, on_host, gravity, 5000);
+}
+
+/// The leaves of all ranks with their particles and trees, in their order.
+std::uint64_t hash_of_leaves(const Communicator& comm, const Domain& domain, const Particles& particles,
+                             const TreeShapes& trees) {
+  std::uint64_t sum = 0;
+  for (std::size_t own = 0; own + 1 < domain.leaf_begin.size(); ++own) {
+    std::uint64_t hash = mixed(static_cast<std::uint64_t>(domain.own.leaf(static_cast<std::int32_t>(own))));
+    for (auto i = static_cast<std::size_t>(domain.leaf_begin[own]);
+         i < static_cast<std::size_t>(domain.leaf_begin[own + 1]); ++i)
+      hash = mixed(hash ^ particles.id[i]);
+    for (auto n = static_cast<std::size_t>(trees.node_begin[own]);
+         n < static_cast<std::size_t>(trees.node_begin[own + 1]); ++n)
+      hash = mixed(hash ^ static_cast<std::uint64_t>(trees.links[n].first + 1000 * trees.links[n].child));
+    sum += hash;
+  }
+  return comm.sum(sum);
+}
+
+/// They are written by ranks with several runs, and read by as many ranks with one run each, and by one.
+TEST_F(CheckpointOnHost, keeps_leaves_in_several_runs) {
+  const testing::TestFolder folder(comm_, "runs");
+  CheckedRun run(on_host, bisections + block_steps, 2000);
+  run.parameters.output.folder = folder.path();
+  ModelParameters model;
+  model.model = "merger";
+  model.particles = 2000;
+  const std::unique_ptr<Backend> backend =
+      on_host(comm_, testing::share_of(comm_, make_particles(model)), run.parameters.gravity);
+  DecompositionReport report;
+  PhaseTimers timers;
+  Domain domain = backend->decompose({.leaf_size = 32}, {}, report);
+  backend->gravity().evaluate(domain, {}, timers);
+  backend->move_leaves(domain, testing::odd_owners(5, comm_.size(), domain.leaves()), timers);
+  const CheckpointFolder checkpoints(folder.path());
+  run.begin(comm_).write_checkpoint();
+  RunState state = open_checkpoint(comm_, checkpoints.latest_first().at(0)).run;
+  ++state.steps_done;
+  write_checkpoint(comm_, checkpoints, "", {state, 0, run.parameters, domain, *backend, {}});
+
+  std::uint64_t written = 0;
+  const TreeShapes trees = backend->gravity().state(domain).stored.trees.trees;
+  backend->show(nullptr, [&](const Particles& own) { written = hash_of_leaves(comm_, domain, own, trees); });
+  const Communicator self(MPI_COMM_SELF);
+  for (const Communicator* ranks : {static_cast<const Communicator*>(&comm_), &self}) {
+    const Checkpoint saved = open_checkpoint(*ranks, checkpoints.latest_first().at(0));
+    EXPECT_EQ(saved.domain.cells[0].leaves, domain.leaves());
+    if (comm_.size() > 1) {
+      EXPECT_GT(saved.manifest.pieces.at(1).leaves.size(), 1U);
+    }
+    const Checkpoint::Own own = saved.read_own(*ranks, false);
+    EXPECT_EQ(hash_of_leaves(*ranks, saved.domain, own.particles, own.trees.trees), written);
+  }
 }
 
 TEST_F(CheckpointOnHost, has_seen_all_updates_of_trees) {

@@ -44,10 +44,12 @@ TEST(PartWork, classes_end_at_the_deepest_rung) {
   EXPECT_EQ(PartWork::class_of(5, 12), 0);
   EXPECT_EQ(PartWork::class_of(2, 12), 0);
   EXPECT_EQ(PartWork::class_of(6, 12), 1);
+  EXPECT_EQ(PartWork::class_of(5, 3), 3) << "deeper than said";
+  EXPECT_EQ(PartWork::class_of(2, 0), 0);
 }
 
-/// Class 0 takes a step, class 2 takes 4: one with all, one with class 1, two alone. Of two ranks the first
-/// has all of class 2, the other all of class 0, of the same work in a longest step, w.
+/// Class 0 takes a step, class 2 takes 4: one with all, one with class 1, two alone. The first rank has all
+/// of class 2, the other one all of class 0, with the same work in a longest step, w.
 TEST(RungShares, all_wait_in_each_step_for_the_one_with_most_to_do) {
   constexpr Count w = 1000;
   Parts ranks(2);
@@ -120,6 +122,16 @@ TEST(RungShares, are_as_large_as_ranks_are_fast) {
   EXPECT_EQ(std::count(owners.begin(), owners.end(), 0), 150);
   EXPECT_EQ(std::count(owners.begin(), owners.end(), 1), 50);
   EXPECT_EQ(std::count(owners.begin(), owners.end(), 2), 200);
+}
+
+/// The second rank has what comes first: it keeps that.
+TEST(RungShares, particles_stay_where_they_are) {
+  Parts parts = parts_of(64, [](int c, std::size_t) { return c < 2 ? Count{100} : 0; });
+  for (std::size_t i = 0; i < 32; ++i) parts[i].ranks = parts[i].particles;
+  const std::vector<int> owners = owners_by_rungs(parts, Speeds{1, 1});
+  EXPECT_EQ(owners.front(), 1);
+  EXPECT_EQ(owners.back(), 0);
+  EXPECT_EQ(owners_by_rungs(parts, Speeds{1, 2}).front(), 0) << "sides that are not alike keep their places";
 }
 
 TEST(RungShares, fewer_parts_than_ranks_leave_some_without_any) {

@@ -31,7 +31,7 @@ grove_test(ball unit/ball_test.cpp LINK grove::math)
 grove_test(far_cells unit/far_cells_test.cpp LINK grove::gravity)
 grove_test(interaction unit/interaction_test.cpp unit/local_expansion_test.cpp unit/acceptance_test.cpp unit/frame_test.cpp LINK grove::math)
 grove_test(shares unit/decomposition_test.cpp unit/large_numbers_test.cpp unit/leaf_runs_test.cpp unit/leaf_balance_test.cpp
-           unit/rung_shares_test.cpp LINK grove::decomposition)
+           unit/rung_shares_test.cpp unit/leaf_owners_test.cpp LINK grove::decomposition)
 grove_test(chart unit/chart_test.cpp LINK grove::io)
 grove_test(probe unit/probe_test.cpp LINK grove::io)
 grove_test(selection unit/selection_test.cpp unit/reach_test.cpp unit/let_table_test.cpp LINK grove::let)

@@ -329,7 +329,7 @@ WalkCounts DeviceGravity::walk_others(const GravitySetup& setup, const Domain& d
 }
 
 /// Every rank sums over the particles of all, in the order of the leaves.
-void DeviceGravity::sum_directly(const GravitySetup& setup, const Domain&, int first_active,
+void DeviceGravity::sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
                                  PhaseTimers& timers) {
   const auto timer = timers.time("other walk");
   const std::size_t count = particles_.size();
@@ -338,18 +338,19 @@ void DeviceGravity::sum_directly(const GravitySetup& setup, const Domain&, int f
   cuda::DeviceArray<Vec3d> position;
   cuda::DeviceArray<double> mass;
   cuda::DeviceArray<std::uint8_t> type;
+  const OrderOfLeaves order(comm_, domain);
   if (comm_.size() > 1) {
-    const std::vector<Count> gathered_counts = comm_.all_gather(static_cast<Count>(count));
-    const std::span<const Count> counts(gathered_counts);
-    position = gathered(comm_, exchange_, all.position, counts);
-    mass = gathered(comm_, exchange_, all.mass, counts);
-    type = gathered(comm_, exchange_, all.type, counts);
+    position = gathered(comm_, exchange_, all.position, order);
+    mass = gathered(comm_, exchange_, all.mass, order);
+    type = gathered(comm_, exchange_, all.type, order);
     all = {position.data(), mass.data(), type.data(), position.size()};
   }
-  const auto first = static_cast<std::size_t>(comm_.exclusive_scan(static_cast<Count>(count)));
-  cuda::direct_force(setup.walk.gravity, setup.walk.units, all,
-                     {first, count, particles_.values(fields::rung), first_active},
-                     particles_.values(fields::acceleration), particles_.values(fields::potential));
+  for (const OrderOfLeaves::Run& run : order.runs())
+    if (run.rank == comm_.rank())
+      cuda::direct_force(setup.walk.gravity, setup.walk.units, all,
+                         {run.place, run.count, particles_.values(fields::rung) + run.begin, first_active},
+                         particles_.values(fields::acceleration) + run.begin,
+                         particles_.values(fields::potential) + run.begin);
   cuda::set_work(particles_.values(fields::rung), count, first_active,
                  static_cast<std::uint32_t>(std::min(setup.particles, most_work)),
                  particles_.values(fields::work));

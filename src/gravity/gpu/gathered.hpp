@@ -1,19 +1,60 @@
 #pragma once
 
 #include <cstddef>
+#include <numeric>
 #include <span>
 #include <vector>
 
 #include "comm/exchange_plan.hpp"
+#include "decomposition/domain.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
 #include "kernels/cuda/device/device.hpp"
 
 namespace grove {
 
-/// The arrays of all ranks, joined in rank order, on every rank. own: device. counts: elements of each rank.
+/// The particles of all ranks as they stand in the order of all leaves: runs of them, one after the other.
+class OrderOfLeaves {
+ public:
+  struct Run {
+    int rank;
+    std::size_t begin, count;  ///< in the arrays of that rank
+    std::size_t place;         ///< of the first one among those of all
+  };
+
+  /// Collective.
+  OrderOfLeaves(const Communicator& comm, const Domain& domain)
+      : counts_(static_cast<std::size_t>(comm.size()), 0) {
+    std::vector<Count> own;
+    for (const OwnLeaves::Run& run : domain.own.runs())
+      own.push_back(domain.leaf_begin[static_cast<std::size_t>(run.before + run.end - run.begin)] -
+                    domain.leaf_begin[static_cast<std::size_t>(run.before)]);
+    const std::vector<Count> all = comm.all_gather_arrays(std::span<const Count>(own));
+    std::vector<std::size_t> next(counts_.size() + 1, 0);  // by rank
+    for (const LeafOwners::Run& run : domain.owners.runs()) ++next[static_cast<std::size_t>(run.rank) + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    std::size_t place = 0;
+    for (const LeafOwners::Run& run : domain.owners.runs()) {
+      Count& before = counts_[static_cast<std::size_t>(run.rank)];
+      const Count count = all[next[static_cast<std::size_t>(run.rank)]++];
+      runs_.push_back({run.rank, static_cast<std::size_t>(before), static_cast<std::size_t>(count), place});
+      before += count;
+      place += static_cast<std::size_t>(count);
+    }
+  }
+
+  std::span<const Run> runs() const { return runs_; }
+  std::span<const Count> counts() const { return counts_; }  ///< by rank
+
+ private:
+  std::vector<Run> runs_;
+  std::vector<Count> counts_;
+};
+
+/// The arrays of all ranks, in the order of the leaves, on every rank. own: device.
 template <class T>
 cuda::DeviceArray<T> gathered(const Communicator& comm, const DeviceExchange& exchange, const T* own,
-                              std::span<const Count> counts) {
+                              const OrderOfLeaves& order) {
+  const std::span<const Count> counts = order.counts();
   const auto self = static_cast<std::size_t>(comm.rank()), others = counts.size() - 1,
              count = static_cast<std::size_t>(counts[self]);
   std::vector<Count> to_each(counts.size(), counts[self]), of_each(counts.begin(), counts.end());
@@ -25,12 +66,14 @@ cuda::DeviceArray<T> gathered(const Communicator& comm, const DeviceExchange& ex
   const cuda::DeviceArray<T> received(static_cast<std::size_t>(plan.receive_total()));
   exchange.apply(plan, copies.data(), received.data(), sizeof(T));
 
-  const auto before = static_cast<std::size_t>(plan.receive_offsets()[self]);
   cuda::DeviceArray<T> all(received.size() + count);
-  cuda::device_copy(all.data(), received.data(), before * sizeof(T));
-  cuda::device_copy(all.data() + before, own, count * sizeof(T));
-  cuda::device_copy(all.data() + before + count, received.data() + before,
-                    (received.size() - before) * sizeof(T));
+  for (const OrderOfLeaves::Run& run : order.runs()) {
+    const T* const of_rank =
+        run.rank == comm.rank()
+            ? own
+            : received.data() + plan.receive_offsets()[static_cast<std::size_t>(run.rank)];
+    cuda::device_copy(all.data() + run.place, of_rank + run.begin, run.count * sizeof(T));
+  }
   return all;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -26,18 +27,21 @@ struct Overlap {
 
 void add_overlaps(const Domain& domain, const CheckpointPiece& piece, std::vector<Overlap>& overlaps) {
   std::int64_t leaves_before = 0;
-  Count particles_before = 0;
+  Count particles = 0;
   for (const auto& [begin, end] : piece.leaves) {
+    std::int32_t next = begin;
+    const auto pass = [&](std::int32_t leaf) {
+      for (; next < leaf; ++next) particles += domain.leaf(next).count;
+    };
     for (const OwnLeaves::Run& own : domain.own.runs()) {
       const std::int32_t from = std::max(own.begin, begin), to = std::min(own.end, end);
       if (from >= to) continue;
-      Count particles = particles_before;
-      for (std::int32_t leaf = begin; leaf < from; ++leaf) particles += domain.leaf(leaf).count;
+      pass(from);
       overlaps.push_back({&piece, static_cast<std::size_t>(own.before + from - own.begin),
                           leaves_before + from - begin, static_cast<std::size_t>(to - from), particles});
     }
+    pass(end);
     leaves_before += end - begin;
-    for (std::int32_t leaf = begin; leaf < end; ++leaf) particles_before += domain.leaf(leaf).count;
   }
 }
 
@@ -136,8 +140,10 @@ Checkpoint::Own Checkpoint::read_own(const Communicator& comm, bool levels) cons
     own.particles.has_gas = run.has_gas;
     own.particles.resize(size);
     own.trees.trees.node_begin = {0};
+    std::map<const CheckpointPiece*, ArrayFileReader> files;
     for (const Overlap& part : overlaps_of(domain, manifest.pieces)) {
-      const ArrayFileReader file(path + "/" + part.piece->name);
+      const ArrayFileReader& file =
+          files.try_emplace(part.piece, path + "/" + part.piece->name).first->second;
       read_particles(file, part, domain.leaf_begin, own.particles);
       read_trees(file, part, levels, own.trees);
     }

@@ -1,6 +1,7 @@
 #include "kernels/cuda/cuts/services/places.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
 #include <utility>
@@ -77,6 +78,20 @@ __global__ void __launch_bounds__(threads)
   flush();
 }
 
+/// found (in/out): how many there are; samples (out): the first `room` of them.
+__global__ void __launch_bounds__(threads)
+    take_samples(const Columns records, std::uint32_t count, const ParticleId* ids, const std::uint8_t* rungs,
+                 const __grid_constant__ SampleRates rates, int deepest, PlaceSample* samples,
+                 std::uint32_t room, std::uint32_t* found) {
+  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  if (i >= count) return;
+  const std::uint32_t index = records.at[3][i];
+  const int work_class = PartWork::class_of(rungs ? rungs[index] : 0, deepest);
+  if (!rates.takes(ids[index], work_class)) return;
+  const std::uint32_t place = atomicAdd(found, 1);
+  if (place < room) samples[place] = {records.at[0][i], records.at[1][i], records.at[2][i], work_class};
+}
+
 __global__ void __launch_bounds__(threads)
     gather_records(const Columns from, const std::uint32_t* order, std::uint32_t count, const Columns to) {
   const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
@@ -135,6 +150,26 @@ std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
   std::vector<Count> beginnings(numbers + 1);
   device_beginnings.download(beginnings);
   return beginnings;
+}
+
+std::vector<PlaceSample> sample_records(const DeviceRecords& records, const ParticleId* ids,
+                                        const std::uint8_t* rungs, const SampleRates& rates, int deepest) {
+  const auto count = static_cast<std::uint32_t>(records.size());
+  if (count == 0) return {};
+  for (std::uint32_t room = 4096;;) {
+    const DeviceArray<PlaceSample> samples(room);
+    DeviceArray<std::uint32_t> number(1);
+    number.clear();
+    take_samples<<<blocks_for(count), threads>>>(columns_of(records), count, ids, rungs, rates, deepest,
+                                                 samples.data(), room, number.data());
+    launched("Grove::cuda::take_samples", 13 * std::uint64_t{count});
+    std::vector<PlaceSample> found(room);
+    std::uint32_t in_all = 0;
+    device_download(std::array{samples.download_to(found), number.download_to(std::span(&in_all, 1))});
+    found.resize(std::min(in_all, room));
+    if (in_all <= room) return found;
+    room = in_all;
+  }
 }
 
 std::vector<PartWork> weigh_parts(const DeviceRecords& records, const std::uint32_t* weights,

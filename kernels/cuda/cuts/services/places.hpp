@@ -8,6 +8,7 @@
 #include "base/types.hpp"
 #include "kernels/cuda/particles/records.hpp"
 #include "kernels/math/part_work.hpp"
+#include "kernels/math/place_sample.hpp"
 
 /// Records go where they belong: to parts of the root cube that follow each other in Morton's order.
 namespace grove::cuda {
@@ -20,6 +21,11 @@ namespace grove::cuda {
 std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
                                 std::span<const IntegerPosition> begin, std::span<const std::uint32_t> number,
                                 std::uint32_t numbers);
+
+/// Some records, in any order. ids, rungs: device, by record index; no rungs: all are 0; deepest: rung of all
+/// particles. Cost: a pass over ids and rungs; a wait of the host, a second one if there are more than 4096.
+std::vector<PlaceSample> sample_records(const DeviceRecords& records, const ParticleId* ids,
+                                        const std::uint8_t* rungs, const SampleRates& rates, int deepest);
 
 /// The records in each part; begin: as above. weights, rungs: device, by record index; no weights: each
 /// weighs 1; no rungs: all are 0. deepest: of all particles. Cost: a search in the parts for each record, and

@@ -1,0 +1,99 @@
+#include "decomposition/leaf_owners.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "decomposition/whole_cells.hpp"
+
+namespace grove {
+namespace {
+
+using LeafRunList = std::vector<LeafOwners::Run>;
+
+/// Ten leaves: 0 0 2 2 2 0 1 1 2 2; the fourth of four ranks has none.
+LeafOwners ten_leaves() { return {LeafRunList{{0, 0}, {2, 2}, {5, 0}, {6, 1}, {8, 2}}, 10, 4}; }
+constexpr int owner_of_ten[] = {0, 0, 2, 2, 2, 0, 1, 1, 2, 2};
+
+TEST(LeafOwners, know_whose_each_leaf_is) {
+  const LeafOwners owners = ten_leaves();
+  for (std::int32_t leaf = 0; leaf < 10; ++leaf) EXPECT_EQ(owners.owner(leaf), owner_of_ten[leaf]) << leaf;
+  EXPECT_TRUE(owners.have_one(2, 3));
+  EXPECT_TRUE(owners.have_one(9, 1));
+  EXPECT_FALSE(owners.have_one(1, 2));
+  EXPECT_FALSE(owners.have_one(0, 6)) << "both ends are of rank 0";
+}
+
+TEST(LeafOwners, own_leaves_are_numbered_from_left_to_right) {
+  const LeafOwners owners = ten_leaves();
+  for (int rank = 0; rank < owners.ranks(); ++rank) {
+    const OwnLeaves own = owners.own(rank);
+    std::int32_t number = 0;
+    for (std::int32_t leaf = 0; leaf < 10; ++leaf) {
+      EXPECT_EQ(own.before(leaf), number) << "of rank " << rank << " left of " << leaf;
+      EXPECT_EQ(own.holds(leaf), owner_of_ten[leaf] == rank);
+      if (owner_of_ten[leaf] != rank) continue;
+      EXPECT_EQ(own.leaf(number), leaf);
+      ++number;
+    }
+    EXPECT_EQ(own.size(), number);
+    EXPECT_EQ(own.among(0, 10), number);
+  }
+  EXPECT_EQ(owners.own(2).among(3, 6), 3) << "3, 4 and 8";
+  EXPECT_TRUE(owners.own(3).runs().empty());
+  EXPECT_EQ(OwnLeaves::all(7).among(2, 3), 3);
+}
+
+TEST(LeafOwners, values_of_ranks_come_into_the_order_of_the_leaves) {
+  // Each is the number of its leaf.
+  const std::vector<Count> by_rank{0, 1, 5, 6, 7, 2, 3, 4, 8, 9};
+  EXPECT_EQ(ten_leaves().left_to_right(by_rank), (std::vector<Count>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+TEST(LeafOwners, neighbours_of_one_rank_become_one_run) {
+  const LeafOwners owners(LeafRunList{{0, 1}, {2, 1}, {4, 0}, {4, 1}}, 6, 2);
+  EXPECT_EQ(owners.runs().size(), 1U);
+  EXPECT_EQ(owners.own(1).size(), 6);
+  const std::vector<std::int32_t> first{0, 0, 3, 3, 5};
+  EXPECT_EQ(LeafOwners::in_order(first), LeafOwners(LeafRunList{{0, 1}, {3, 3}}, 5, 4));
+}
+
+TEST(LeafOwners, hold_each_leaf_once) {
+  EXPECT_THROW(LeafOwners(LeafRunList{{1, 0}}, 3, 1), std::logic_error);
+  EXPECT_THROW(LeafOwners(LeafRunList{{0, 0}, {2, 1}, {1, 0}}, 3, 2), std::logic_error);
+  EXPECT_THROW(LeafOwners(LeafRunList{{0, 2}}, 3, 2), std::logic_error);
+  EXPECT_THROW(LeafOwners(LeafRunList{}, 3, 2), std::logic_error);
+  EXPECT_EQ(LeafOwners(LeafRunList{}, 0, 2).runs().size(), 0U);
+}
+
+/// A root with four leaves.
+Domain four_leaves() {
+  const auto cell = [](std::int32_t child, std::int32_t first_leaf, std::int32_t leaves) {
+    Cell c{};
+    c.child = child, c.first_leaf = first_leaf, c.leaves = leaves;
+    return c;
+  };
+  Domain domain;
+  domain.take_whole({cell(1, 0, 4), cell(3, 0, 2), cell(5, 2, 2), cell(-1, 0, 1), cell(-1, 1, 1),
+                     cell(-1, 2, 1), cell(-1, 3, 1)});
+  return domain;
+}
+
+TEST(WholeCells, stand_rank_by_rank) {
+  Domain domain = four_leaves();
+  const std::vector<Count> work{1, 20, 300, 4000};
+  EXPECT_EQ(WholeCells(domain).sums(work), work) << "there are no owners yet";
+  domain.owners = {LeafRunList{{0, 1}, {1, 0}, {2, 1}, {3, 0}}, 4, 2};
+  const WholeCells cells(domain);
+  EXPECT_EQ(cells.sums(work), (std::vector<Count>{20, 4000, 1, 300}));
+  EXPECT_EQ(cells.first(), (std::vector<std::int32_t>{0, 2, 4}));
+  EXPECT_EQ(cells.owners(cells.first()), domain.owners);
+  // The first rank gets one more, the first one of the second.
+  EXPECT_EQ(cells.owners(std::vector<std::int32_t>{0, 3, 4}),
+            LeafOwners(LeafRunList{{0, 0}, {2, 1}, {3, 0}}, 4, 2));
+}
+
+}  // namespace
+}  // namespace grove
