@@ -67,7 +67,7 @@ class Decomposition {
   void gather_cells();
   Domain domain();
   LeafOwners owners() const;
-  void find_shared();
+  std::vector<Cell> found_for_others() const;
 
   void count_cuts(std::uint64_t bytes) const { report_.tables[TableBytes::cuts] += bytes; }
   Shares shares(Count weight) const {
@@ -85,8 +85,7 @@ class Decomposition {
   Cell root_;
   std::vector<Cell> cells_;  ///< the top cells; at last all
   Frontier frontier_;
-  std::vector<Cell> shared_;           ///< of the cells that were cut alone
-  std::vector<Count> shared_by_rank_;  ///< how many
+  Communicator::Gathered<Cell> shared_;  ///< of the cells that ranks have cut alone
 };
 
 void Decomposition::check_speeds() const {
@@ -227,25 +226,24 @@ void Decomposition::migrate(const FrontierMoves* known) {
 }
 
 void Decomposition::cut_alone() {
+  constexpr std::size_t usual = 128;  // covers, and what is above them
   std::optional<PhaseTimers::Scope> waiting;
-  shared_by_rank_ = comm_.gather_together([&] {
+  const std::function<std::vector<Cell>()> work = [&] {
     {
       const auto time = report_.timers.time("local");
       own_.cut_alone(scheme_, cells_, frontier_, comm_.rank());
     }
     waiting.emplace(report_.timers, "wait");
-    find_shared();
-    return static_cast<Count>(shared_.size());
-  });
+    return found_for_others();
+  };
+  shared_ = comm_.gather_few_together(work, usual);
 }
 
-/// Finds those cells that others are to know among the ones that this rank has cut alone.
-void Decomposition::find_shared() {
+/// Those cells that others are to know among the ones that this rank has cut alone.
+std::vector<Cell> Decomposition::found_for_others() const {
   const std::span<const Cell> own = own_.own_cells();
-  if (parameters_.all_cells) {
-    shared_.assign(own.begin(), own.end());
-    return;
-  }
+  if (parameters_.all_cells) return {own.begin(), own.end()};
+  std::vector<Cell> shared;
   const Count most = most_in_cover(cells_[0].count, static_cast<std::size_t>(comm_.size()));
   for (std::size_t begin = 0, size; begin < own.size(); begin += size) {
     size = subtree_size(own, begin);
@@ -253,8 +251,9 @@ void Decomposition::find_shared() {
                               own.begin() + static_cast<std::ptrdiff_t>(begin + size));
     number_leaves(subtree);
     const std::vector<Cell> above = above_covers(subtree, most);
-    shared_.insert(shared_.end(), above.begin(), above.end());
+    shared.insert(shared.end(), above.begin(), above.end());
   }
+  return shared;
 }
 
 void Decomposition::gather_cells() {
@@ -264,16 +263,15 @@ void Decomposition::gather_cells() {
     cells_ = join_cells(cells_, uncut, own_.own_cells());
     return;
   }
-  std::vector<Cell> subtrees =
-      comm_.all_gather_arrays(std::span<const Cell>(shared_), std::span<const Count>(shared_by_rank_));
+  std::vector<Cell> subtrees = std::move(shared_.values);
   ++report_.collectives;
   count_cuts(bytes_of(subtrees));
   if (!parameters_.all_cells) {  // own ones as a whole
     const auto rank = static_cast<std::size_t>(comm_.rank());
     const auto begin =
         subtrees.begin() + static_cast<std::ptrdiff_t>(std::accumulate(
-                               shared_by_rank_.begin(), shared_by_rank_.begin() + comm_.rank(), Count{0}));
-    const auto place = subtrees.erase(begin, begin + static_cast<std::ptrdiff_t>(shared_by_rank_[rank]));
+                               shared_.counts.begin(), shared_.counts.begin() + comm_.rank(), Count{0}));
+    const auto place = subtrees.erase(begin, begin + static_cast<std::ptrdiff_t>(shared_.counts[rank]));
     subtrees.insert(place, own_.own_cells().begin(), own_.own_cells().end());
   }
   cells_ = join_cells(cells_, uncut, subtrees);

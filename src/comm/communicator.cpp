@@ -140,13 +140,19 @@ void Communicator::together(const std::function<void()>& work) const {
   if (source < size_) throw_that_of(*this, source, own);
 }
 
-std::vector<Count> Communicator::gather_together(const std::function<Count()>& work) const {
-  constexpr Count failed = -1;
-  Count number = failed;
-  const Outcome own = Outcome::of([&] { number = work(); });
-  std::vector<Count> numbers = all_gather(own.is_fine() ? number : failed);
+void Communicator::agree_on(const std::function<void()>& work,
+                            const std::function<std::vector<Count>(bool is_fine)>& tell) const {
+  const Outcome own = Outcome::of(work);
+  const std::vector<Count> numbers = tell(own.is_fine());
   if (const auto first = std::find(numbers.begin(), numbers.end(), failed); first != numbers.end())
     throw_that_of(*this, static_cast<int>(first - numbers.begin()), own);
+}
+
+std::vector<Count> Communicator::gather_together(const std::function<Count()>& work) const {
+  Count number = failed;
+  std::vector<Count> numbers;
+  agree_on([&] { number = work(); },
+           [&](bool is_fine) { return numbers = all_gather(is_fine ? number : failed); });
   return numbers;
 }
 

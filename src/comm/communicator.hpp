@@ -117,27 +117,15 @@ class Communicator {
   /// The same in one message where each rank has at most `few` elements, else in two.
   template <Wire T>
   std::vector<T> all_gather_few(std::span<const T> values, std::size_t few) const {
-    const std::size_t room = sizeof(Count) + few * sizeof(T);
-    std::vector<std::byte> own(room), all(room * static_cast<std::size_t>(size_));
-    const auto number = static_cast<Count>(values.size());
-    std::memcpy(own.data(), &number, sizeof(number));
-    if (!values.empty())
-      std::memcpy(own.data() + sizeof(number), values.data(), std::min(few, values.size()) * sizeof(T));
-    count(room);
-    GROVE_MPI(MPI_Allgather(own.data(), static_cast<int>(room), MPI_BYTE, all.data(), static_cast<int>(room),
-                            MPI_BYTE, comm_));
-    std::vector<Count> counts(static_cast<std::size_t>(size_));
-    std::vector<T> result;
-    for (std::size_t rank = 0; rank < counts.size(); ++rank) {
-      const std::byte* const from = all.data() + rank * room;
-      std::memcpy(&counts[rank], from, sizeof(Count));
-      const auto some = std::min(few, static_cast<std::size_t>(counts[rank]));
-      result.resize(result.size() + some);
-      if (some > 0) std::memcpy(result.data() + result.size() - some, from + sizeof(Count), some * sizeof(T));
-    }
-    const bool are_few = *std::max_element(counts.begin(), counts.end()) <= static_cast<Count>(few);
-    return are_few ? result : all_gather_arrays(values, std::span<const Count>(counts));
+    return gather_few(values, static_cast<Count>(values.size()), few).values;
   }
+
+  /// Values of all ranks, rank by rank, and how many each has.
+  template <Wire T>
+  struct Gathered {
+    std::vector<T> values;
+    std::vector<Count> counts;
+  };
 
   /// The same where every rank knows how many elements each has. counts: length P.
   template <Wire T>
@@ -164,6 +152,19 @@ class Communicator {
   void together(const std::function<void()>& work) const;
   /// The same of work with a result, 0 or more: those of all ranks, in rank order. Cost: the same.
   std::vector<Count> gather_together(const std::function<Count()>& work) const;
+  /// The same of work with several results, in one message where each rank has at most `few`, else in two.
+  template <Wire T>
+  Gathered<T> gather_few_together(const std::function<std::vector<T>()>& work, std::size_t few) const {
+    std::vector<T> own;
+    Gathered<T> all;
+    agree_on([&] { own = work(); },
+             [&](bool is_fine) {
+               all = gather_few(std::span<const T>(own), is_fine ? static_cast<Count>(own.size()) : failed,
+                                few);
+               return all.counts;
+             });
+    return all;
+  }
 
   /// True, false, true, ... from call to call: for collective work whose messages must not be mixed up with
   /// those of the same work done next.
@@ -173,6 +174,41 @@ class Communicator {
   void count(std::size_t bytes) const { count_collective(size_ > 1 ? bytes : 0); }
 
  private:
+  static constexpr Count failed = -1;
+
+  /// Runs work, and tells all ranks how it ended: tell() gives the numbers of all, failed for those where it
+  /// did.
+  void agree_on(const std::function<void()>& work,
+                const std::function<std::vector<Count>(bool is_fine)>& tell) const;
+
+  /// all_gather_few(). number: of the values, or failed; if it is that anywhere, nothing else is worth
+  /// anything.
+  template <Wire T>
+  Gathered<T> gather_few(std::span<const T> values, Count number, std::size_t few) const {
+    const std::size_t room = sizeof(Count) + few * sizeof(T);
+    std::vector<std::byte> own(room), all(room * static_cast<std::size_t>(size_));
+    std::memcpy(own.data(), &number, sizeof(number));
+    if (!values.empty())
+      std::memcpy(own.data() + sizeof(number), values.data(), std::min(few, values.size()) * sizeof(T));
+    count(room);
+    GROVE_MPI(MPI_Allgather(own.data(), static_cast<int>(room), MPI_BYTE, all.data(), static_cast<int>(room),
+                            MPI_BYTE, comm_));
+    Gathered<T> result{{}, std::vector<Count>(static_cast<std::size_t>(size_))};
+    for (std::size_t rank = 0; rank < result.counts.size(); ++rank) {
+      const std::byte* const from = all.data() + rank * room;
+      std::memcpy(&result.counts[rank], from, sizeof(Count));
+      const auto some = std::min(few, static_cast<std::size_t>(std::max(result.counts[rank], Count{0})));
+      result.values.resize(result.values.size() + some);
+      if (some > 0)
+        std::memcpy(result.values.data() + result.values.size() - some, from + sizeof(Count),
+                    some * sizeof(T));
+    }
+    const auto [least, most] = std::minmax_element(result.counts.begin(), result.counts.end());
+    if (*least != failed && *most > static_cast<Count>(few))
+      result.values = all_gather_arrays(values, std::span<const Count>(result.counts));
+    return result;
+  }
+
   template <class T>
   static MPI_Datatype number_type() {
     if constexpr (std::is_same_v<T, double>)

@@ -46,12 +46,12 @@ TEST_F(StepBudgetsOnGpu, hold) {
 }
 
 /// Nobody's records are cut by others; but particles of cells that are joined move once more. In the first
-/// cuts of an epoch parts of the cube are weighed up to five times.
+/// cuts of an epoch ranks tell places of some particles, and weigh parts of the cube.
 TEST_F(StepBudgetsOnGpu, of_decompositions_in_one_round_hold) {
   if (comm_.size() == 1) GTEST_SKIP() << "one rank cuts alone";
   check({{"block step", {3, waits(3, 5), 2}},
-         {"new cuts", {12, waits(25, 38), 4}},
-         {"first cuts of an epoch", {19, waits(28, 42), 4}}},
+         {"new cuts", {11, waits(25, 38), 4}},
+         {"first cuts of an epoch", {12, waits(28, 42), 4}}},
         "domains");
 }
 

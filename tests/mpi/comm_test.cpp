@@ -40,6 +40,38 @@ TEST(Communicator, together_gives_every_rank_the_error_of_the_lowest) {
   EXPECT_NO_THROW(comm.together([] {}));
 }
 
+/// Rank r has r values, more than `few` on the highest ones, then none; then one of the ranks fails, the one
+/// with most to tell included.
+TEST(Communicator, gathers_results_of_work_in_one_message_or_two_unless_it_fails_anywhere) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const auto values = [&](int rank) {
+    std::vector<int> own;
+    for (int i = 0; i < rank; ++i) own.push_back(100 * rank + i);
+    return own;
+  };
+  std::vector<int> all;
+  std::vector<Count> counts;
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    const std::vector<int> own = values(rank);
+    all.insert(all.end(), own.begin(), own.end());
+    counts.push_back(rank);
+  }
+  for (const std::size_t few : {0U, 2U, 100U}) {
+    const auto told = comm.gather_few_together<int>([&] { return values(comm.rank()); }, few);
+    EXPECT_EQ(told.values, all);
+    EXPECT_EQ(told.counts, counts);
+    const auto nothing = comm.gather_few_together<int>([] { return std::vector<int>(); }, few);
+    EXPECT_TRUE(nothing.values.empty());
+    for (const int failing : {0, comm.size() - 1}) {
+      const auto work = [&]() -> std::vector<int> {
+        if (comm.rank() == failing) throw InputError("no");
+        return values(comm.rank());
+      };
+      EXPECT_THROW(comm.gather_few_together<int>(work, few), InputError);
+    }
+  }
+}
+
 TEST(TellSome, brings_each_value_to_its_rank_and_is_done_when_all_are_there) {
   const Communicator comm(MPI_COMM_WORLD);
   // Round k: rank r tells rank s something if r + s + k is a multiple of 3; in each third round ranks are

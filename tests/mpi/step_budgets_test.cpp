@@ -36,14 +36,14 @@ TEST(StepBudgets, of_renewed_trees_hold_on_the_host) {
 }
 
 /// However deep the tree is: whether particles are in the cube and have work, the new parts of the ranks, if
-/// work is shared out unevenly, how many particles move, what the parts hold, how many cells each rank has
-/// cut that others are to know, and these. Particles of joined cells move on by what all know then.
+/// work is shared out unevenly, how many particles move, what the parts hold, and the cells that each rank
+/// has cut that others are to know. Particles of joined cells move on by what all know then.
 TEST(StepBudgets, of_decompositions_in_one_round_hold_on_the_host) {
   if (Communicator(MPI_COMM_WORLD).size() == 1) GTEST_SKIP() << "one rank cuts alone";
   testing::StepBudgets of_domains = budgets;
-  of_domains["new cuts"].collectives = 11;
-  // Parts of the cube are weighed up to five times.
-  of_domains["first cuts of an epoch"].collectives = 19;
+  of_domains["new cuts"].collectives = 10;
+  // The ranks tell places of some particles, and weigh parts of the cube.
+  of_domains["first cuts of an epoch"].collectives = 11;
   check(of_domains, "domains");
 }
 
