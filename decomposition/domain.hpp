@@ -26,10 +26,9 @@ struct Domain {
   /// Breadth-first; cells[0] is the root; siblings are neighbours. Of cells of other ranks those below may be
   /// missing: then they have no child, but more than one leaf.
   std::vector<Cell> cells;
-  Count domain_cell = 0;  ///< CutScheme::domain_cell
-  bool is_whole = true;   ///< all cells are known, on every rank
-  std::vector<std::int32_t>
-      leaf_cell;  ///< index of the cell of each leaf, or, if not whole, of each own leaf
+  Count domain_cell = 0;                ///< CutScheme::domain_cell
+  bool is_whole = true;                 ///< all cells are known, on every rank
+  std::vector<std::int32_t> leaf_cell;  ///< cell of each leaf, or, if not whole, of each own one
   LeafOwners owners;
   OwnLeaves own;  ///< those of this rank
 

@@ -9,7 +9,8 @@
 
 namespace grove {
 
-/// Which of some things that stand rank by rank a rank has. first: of each rank, length P + 1. Cost: log P.
+/// The rank that has one of some things that stand rank by rank. first: of each rank, length P + 1. Cost: log
+/// P.
 int owner_of(std::int32_t number, std::span<const std::int32_t> first);
 
 /// Which rank owns which leaves of the ORB, the same on every rank: runs of leaves, of which a rank may have

@@ -31,7 +31,7 @@ class LeafTransfer {
 
   /// The exchange of what leaves and arrives; nothing goes from a rank to itself.
   const ExchangePlan& plan() const { return plan_; }
-  /// Where elements are taken from for the exchange, what stays, and where arrivals are put.
+  /// Elements that are taken for the exchange, those that stay, and arrivals.
   std::span<const Stretch> departing() const { return ways_.departing; }
   std::span<const Stretch> staying() const { return ways_.staying; }
   std::span<const Stretch> arriving() const { return ways_.arriving; }

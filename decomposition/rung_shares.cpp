@@ -223,8 +223,8 @@ class RungShares {
     return (1 + more / static_cast<double>(std::bit_width(ranks))) * particles_of_speed_ * speed;
   }
 
-  /// That has the particles of some parts now: the side with the lesser one gets the lower ranks, so that
-  /// fewer change hands.
+  /// The mean rank that has the particles of some parts now. The side with the lesser one gets the lower
+  /// ranks, so that fewer particles change hands.
   double mean_rank(const std::vector<std::size_t>& parts) const {
     double ranks = 0, particles = 0;
     for (const std::size_t part : parts) {

@@ -21,7 +21,7 @@
 #include "tuning/tree_tuning.hpp"
 
 /// The complete state of a run on disk, from which it goes on bit for bit, on any number of ranks: one file
-/// per rank with a run of leaves, their particles and the shapes of their trees, and one with what all ranks
+/// per rank with its leaves, their particles and the shapes of their trees, and one with what all ranks
 /// know alike. Leaves and trees do not depend on the ranks, so going on elsewhere is what LeafMoves do.
 namespace grove {
 
