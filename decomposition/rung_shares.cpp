@@ -243,18 +243,6 @@ class RungShares {
 
 }  // namespace
 
-double time_over_least(std::span<const PartWork> work, std::span<const std::uint32_t> speeds) {
-  const double all_speeds = std::accumulate(speeds.begin(), speeds.end(), 0.0);
-  Load all, longest;
-  for (std::size_t rank = 0; rank < work.size(); ++rank) {
-    const Load load = Load::of(work[rank]);
-    all += load;
-    for (std::size_t s = 0; s < classes; ++s)
-      longest.of_step[s] = std::max(longest.of_step[s], load.of_step[s] * all_speeds / speeds[rank]);
-  }
-  return all.all() > 0 ? longest.all() / all.all() : 1;
-}
-
 std::vector<int> owners_by_rungs(std::span<const PartWork> parts, std::span<const std::uint32_t> speeds) {
   return RungShares(parts, speeds).run();
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace {
 using Parts = std::vector<PartWork>;
 using Speeds = std::vector<std::uint32_t>;
 
-/// So many parts of 100 particles; work(class, part): of the particles of a class.
+/// Makes parts of 100 particles each. work(class, part) gives the work of a class in a part.
 template <class Work>
 Parts parts_of(std::size_t number, const Work& work) {
   Parts parts(number);
@@ -35,6 +36,26 @@ std::size_t runs_of(const std::vector<int>& owners) {
   std::size_t runs = 1;
   for (std::size_t i = 1; i < owners.size(); ++i) runs += owners[i] != owners[i - 1] ? 1 : 0;
   return runs;
+}
+
+/// The time of the ranks for a longest step over that of perfect shares, step by step: in each all wait for
+/// the one that has most to do.
+double time_over_least(const Parts& ranks, const Speeds& speeds) {
+  constexpr int deepest = PartWork::classes - 1, steps = 1 << deepest;
+  const double all_speeds = std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  double time = 0, all = 0;
+  for (int step = 0; step < steps; ++step) {
+    double longest = 0;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      double work = 0;
+      for (int c = 0; c <= deepest; ++c)  // class c has a step in every (steps >> c)-th of these
+        if (step % (steps >> c) == 0) work += static_cast<double>(ranks[rank].work[c]) / (1 << c);
+      all += work;
+      longest = std::max(longest, work * all_speeds / speeds[rank]);
+    }
+    time += longest;
+  }
+  return time / all;
 }
 
 TEST(PartWork, classes_end_at_the_deepest_rung) {
