@@ -102,14 +102,17 @@ class CubeShares {
   std::vector<int> owners(std::span<const Bin> bins) const {
     std::vector<PartWork> work;
     for (const Bin& bin : bins) work.push_back(bin.work);
-    if (classes_ > 1) return owners_by_rungs(work, sharing_.speeds);
+    if (classes_ > 1) return owners_by_rungs(work, sharing_.speeds, sharing_.particle_cost);
+    const auto weight = [&](const PartWork& part) {
+      return part.all() + sharing_.particle_cost * part.particles;
+    };
     Count all = 0, before = 0;
-    for (const PartWork& part : work) all += part.all();
+    for (const PartWork& part : work) all += weight(part);
     const Shares shares(all, sharing_.speeds);
     std::vector<int> owners;
     for (const PartWork& part : work) {
-      owners.push_back(shares.owner(before, part.all()));
-      before += part.all();
+      owners.push_back(shares.owner(before, weight(part)));
+      before += weight(part);
     }
     return owners;
   }

@@ -20,6 +20,7 @@ struct CubeSharing {
   std::function<std::vector<PartWork>(std::span<const IntegerPosition> begin)> weigh;
   std::array<Count, PartWork::classes> particles{};  ///< of all ranks, about, by class
   std::vector<std::uint32_t> speeds;                 ///< of the ranks, positive, in any unit
+  Count particle_cost = 0;                           ///< DecompositionParameters::particle_cost
   Count domain_cell = 0;  ///< geometric cells with no more particles have one owner
 };
 

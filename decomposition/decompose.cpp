@@ -111,12 +111,14 @@ bool Decomposition::can_settle(const Domain& previous) {
 /// is shared out well, or others. Collective.
 KeyRanges Decomposition::parts_of_ranks(const Domain& previous) const {
   const bool has_same_cells = previous.domain_cell > 0 && previous.box.axes == box_.axes;
+  const int deepest = deepest_of(parameters_.rungs);
   if (has_same_cells) {
-    return balanced_parts(comm_, previous, shares(previous.cells[0].weight),
-                          deepest_of(parameters_.rungs) > 0);
+    const Cell& all = previous.cells[0];
+    const Count particle_work = parameters_.particle_cost << deepest;
+    return balanced_parts(comm_, previous, particle_work, shares(all.weight + particle_work * all.count),
+                          deepest > 0);
   }
   CubeSharing sharing;
-  const int deepest = deepest_of(parameters_.rungs);
   sharing.sample = [&](const SampleRates& rates) { return own_.settling()->sample(rates, deepest); };
   sharing.weigh = [&](std::span<const IntegerPosition> begin) {
     return own_.settling()->weigh_parts(begin, deepest);
@@ -127,6 +129,7 @@ KeyRanges Decomposition::parts_of_ranks(const Domain& previous) const {
   if (deepest == 0) sharing.particles[0] = previous.cells[0].count;
   sharing.speeds = parameters_.speeds;
   sharing.speeds.resize(static_cast<std::size_t>(comm_.size()), 1);
+  sharing.particle_cost = parameters_.particle_cost;
   sharing.domain_cell = scheme_.domain_cell;
   return share_out_cube(comm_, sharing);
 }

@@ -24,9 +24,9 @@ double time_of_shares(std::span<const double> shares, std::span<const double> sp
 
 }  // namespace
 
-void LeafBalance::stepped(std::span<const Walked> walked) {
-  speeds_.add(walked);
-  last_.assign(walked.begin(), walked.end());
+void LeafBalance::stepped(std::span<const RankSteps> steps) {
+  speeds_.add(steps);
+  last_.assign(steps.begin(), steps.end());
 }
 
 void LeafBalance::decomposed(double now) {
@@ -73,12 +73,20 @@ std::vector<std::uint32_t> LeafBalance::speeds_of_shares() {
   return result;
 }
 
+Count LeafBalance::particle_cost() {
+  if (!speeds_.are_known()) return particle_cost_;
+  const double seen = speeds_.particle_cost(), known = static_cast<double>(particle_cost_);
+  constexpr double change = 1.25;
+  if (seen > change * known || change * seen < known) particle_cost_ = std::llround(seen);
+  return particle_cost_;
+}
+
 LeafBalance::Times LeafBalance::times() const {
   const std::vector<double> speeds = speeds_.typical();
   Times result;
   double all = 0;
   for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
-    const auto own = static_cast<double>(last_[rank].interactions);
+    const double own = work(last_[rank]);
     result.longest = std::max(result.longest, own / speeds[rank]);
     all += own;
   }
@@ -102,20 +110,27 @@ bool LeafBalance::may_pay(double now) const {
   if (!speeds_.are_known()) return false;
   if (refused_ && now < refused_->until && !refused_->times.differ_from(times())) return false;
   double all = 0;
-  for (const Walked& w : last_) all += static_cast<double>(w.interactions);
+  for (const RankSteps& steps : last_) all += work(steps);
   return std::all_of(speeds_.seen().begin(), speeds_.seen().end(), [&](const std::vector<double>& speeds) {
     double longest = 0;
     for (std::size_t rank = 0; rank < speeds.size(); ++rank)
-      longest = std::max(longest, static_cast<double>(last_[rank].interactions) / speeds[rank]);
+      longest = std::max(longest, work(last_[rank]) / speeds[rank]);
     return pays(longest, all / std::accumulate(speeds.begin(), speeds.end(), 0.0), cost(0), now);
   });
 }
 
-std::optional<std::vector<std::int32_t>> LeafBalance::choose(std::span<const Count> work,
+std::optional<std::vector<std::int32_t>> LeafBalance::choose(std::span<const Count> interactions,
                                                              std::span<const Count> particles,
                                                              std::span<const std::int32_t> current,
                                                              double now) {
   if (!speeds_.are_known()) return std::nullopt;
+  // All ranks make the same steps.
+  RankSteps steps;
+  for (const RankSteps& own : last_) steps += own;
+  const Count all = std::accumulate(particles.begin(), particles.end(), Count{0}),
+              of_particle = particle_cost_ * (all > 0 ? steps.particles / all : 0);
+  std::vector<Count> work(interactions.begin(), interactions.end());
+  for (std::size_t i = 0; i < work.size(); ++i) work[i] += of_particle * particles[i];
   std::vector<std::int32_t> runs = runs_of_least_time(work, particles, current, speeds_.typical());
   const double expected = cost(most_moved(particles, current, runs));
   const bool all_agree =

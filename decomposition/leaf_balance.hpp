@@ -16,8 +16,9 @@ struct MoveRates {
   double per_particle;  ///< of the rank that gives and takes most
 };
 
-/// Shares the leaves out by measured time: which runs the ranks should have for the longest steps to come,
-/// and whether it pays to move leaves for that before the next decomposition, which shares all out anyway.
+/// Shares the leaves out by measured time, of walks and of what steps do for all particles: which runs the
+/// ranks should have for the longest steps to come, and whether it pays to move leaves for that before the
+/// next decomposition, which shares all out anyway.
 ///
 /// A choice must save a thirty-second of the time by the speeds of each longest step that is remembered. So
 /// an event in one step alone moves nothing, and speeds that scatter around equal ones move nothing to and
@@ -27,8 +28,8 @@ class LeafBalance {
  public:
   LeafBalance(int ranks, MoveRates rates) : rates_(rates), in_force_(static_cast<std::size_t>(ranks), 1.0) {}
 
-  /// A longest step was made. walked: by rank.
-  void stepped(std::span<const Walked> walked);
+  /// A longest step was made. steps: by rank.
+  void stepped(std::span<const RankSteps> steps);
   /// Leaves were shared out by a decomposition. now: in longest steps since the begin of the run.
   void decomposed(double now);
   /// Leaves were moved, which took the slowest rank so long. particles: most_moved().
@@ -36,16 +37,19 @@ class LeafBalance {
 
   /// For the decomposition that comes now: speeds of the ranks (DecompositionParameters::speeds).
   std::vector<std::uint32_t> speeds_of_shares();
+  /// And what a particle costs in each step (DecompositionParameters::particle_cost). It stays as it is until
+  /// another one is seen to be a quarter more or less, so that shares do not follow the noise of clocks.
+  Count particle_cost();
 
   /// True if any other runs could pay now: a first look, before the work of leaves is gathered. It knows no
   /// leaves, so it may be wrong again and again, where ranks have few large ones. After a choice that was
   /// refused it says no until the next longest step, after a second one for 2, then 4, 8, ..., but only while
   /// times change by less than a thirty-second and there is no decomposition. A change or a move ends that.
   bool may_pay(double now) const;
-  /// The runs to be had from now on, if moving leaves for them pays, as is then to be done. work, particles:
-  /// by whole cell, rank by rank (WholeCells), the former in a longest step; current: first one of each rank,
-  /// length P + 1.
-  std::optional<std::vector<std::int32_t>> choose(std::span<const Count> work,
+  /// The runs to be had from now on, if moving leaves for them pays, as is then to be done. interactions,
+  /// particles: by whole cell, rank by rank (WholeCells), the former in a longest step; current: first one of
+  /// each rank, length P + 1.
+  std::optional<std::vector<std::int32_t>> choose(std::span<const Count> interactions,
                                                   std::span<const Count> particles,
                                                   std::span<const std::int32_t> current, double now);
 
@@ -64,6 +68,10 @@ class LeafBalance {
   };
 
   Times times() const;
+  double work(const RankSteps& steps) const {
+    return static_cast<double>(steps.walk.interactions) +
+           static_cast<double>(particle_cost_) * static_cast<double>(steps.particles);
+  }
   void refuse(double now);
   double steps_left(double now) const;
   double cost(Count particles) const {
@@ -74,8 +82,9 @@ class LeafBalance {
   MoveRates rates_;
   double slowness_ = 1;  ///< what moves took over what `rates_` say
   RankSpeeds speeds_;
-  std::vector<Walked> last_;                      ///< by rank, of the last longest step
+  std::vector<RankSteps> last_;                   ///< by rank, of the last longest step
   std::vector<double> in_force_;                  ///< in the last decomposition
+  Count particle_cost_ = 0;                       ///< likewise
   double last_decomposition_ = 0, interval_ = 0;  ///< longest steps; 0: there was one decomposition at most
   bool is_decomposed_ = false;
   std::optional<Refusal> refused_;

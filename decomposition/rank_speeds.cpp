@@ -14,9 +14,10 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-void RankSpeeds::add(std::span<const Walked> walked) {
+void RankSpeeds::add(std::span<const RankSteps> steps) {
   std::vector<double> speeds, measured;
-  for (const Walked& w : walked) {
+  for (const RankSteps& own : steps) {
+    const Walked& w = own.walk;
     const bool is_measured = w.interactions > 0 && w.seconds > 0;
     speeds.push_back(is_measured ? static_cast<double>(w.interactions) / w.seconds : 0);
     if (is_measured) measured.push_back(speeds.back());
@@ -30,7 +31,15 @@ void RankSpeeds::add(std::span<const Walked> walked) {
   }
   seen_.push_front(std::move(speeds));
   if (seen_.size() > remembered) seen_.pop_back();
+  RankSteps all;
+  for (const RankSteps& own : steps) all += own;
+  const double of_interaction = all.walk.seconds / static_cast<double>(all.walk.interactions),
+               of_particle = all.particles > 0 ? all.other_seconds / static_cast<double>(all.particles) : 0;
+  costs_.push_front(std::max(0.0, of_particle / of_interaction));
+  if (costs_.size() > remembered) costs_.pop_back();
 }
+
+double RankSpeeds::particle_cost() const { return median({costs_.begin(), costs_.end()}); }
 
 std::vector<double> RankSpeeds::typical() const {
   std::vector<double> result;

@@ -18,9 +18,11 @@ struct Load {
   std::array<double, classes> of_step{};
   double particles = 0;
 
-  static Load of(const PartWork& part) {
+  /// in_each: what all particles together add to each step. deepest: class that there is.
+  static Load of(const PartWork& part, double in_each, std::size_t deepest) {
     Load load;
     load.particles = static_cast<double>(part.particles);
+    for (std::size_t s = 0; s <= deepest; ++s) load.of_step[s] = in_each * (s == 0 ? 1 : 1U << (s - 1));
     // A particle of class c has 2^c steps in one of class 0; of these one is of class 0, and 2^(s - 1) are of
     // class s.
     for (std::size_t c = 0; c < classes; ++c) {
@@ -171,9 +173,14 @@ class Halving {
 
 class RungShares {
  public:
-  RungShares(std::span<const PartWork> parts, std::span<const std::uint32_t> speeds)
+  RungShares(std::span<const PartWork> parts, std::span<const std::uint32_t> speeds, Count particle_cost)
       : parts_(parts), speeds_(speeds), owners_(parts.size(), 0) {
-    for (const PartWork& part : parts) loads_.push_back(Load::of(part));
+    std::size_t deepest = 0;
+    for (const PartWork& part : parts)
+      for (std::size_t c = 0; c < classes; ++c)
+        if (part.work[c] > 0) deepest = std::max(deepest, c);
+    for (const PartWork& part : parts)
+      loads_.push_back(Load::of(part, static_cast<double>(particle_cost * part.particles), deepest));
     Load all;
     for (const Load& load : loads_) all += load;
     particles_of_speed_ = all.particles / sum_of_speeds(0, speeds.size());
@@ -243,8 +250,9 @@ class RungShares {
 
 }  // namespace
 
-std::vector<int> owners_by_rungs(std::span<const PartWork> parts, std::span<const std::uint32_t> speeds) {
-  return RungShares(parts, speeds).run();
+std::vector<int> owners_by_rungs(std::span<const PartWork> parts, std::span<const std::uint32_t> speeds,
+                                 Count particle_cost) {
+  return RungShares(parts, speeds, particle_cost).run();
 }
 
 }  // namespace grove

@@ -59,8 +59,11 @@ struct Share {
 /// The work of ranks as it is, and the own whole cells.
 class ShareFinder {
  public:
-  ShareFinder(const Domain& domain, int own_rank)
-      : domain_(domain), own_rank_(own_rank), weight_(static_cast<std::size_t>(domain.owners.ranks()), 0) {
+  ShareFinder(const Domain& domain, Count particle_work, int own_rank)
+      : domain_(domain),
+        particle_work_(particle_work),
+        own_rank_(own_rank),
+        weight_(static_cast<std::size_t>(domain.owners.ranks()), 0) {
     visit(0, {0, 0, 0});
   }
   std::span<const Count> weight() const { return weight_; }  ///< by rank
@@ -98,11 +101,13 @@ class ShareFinder {
       visit(cell.child + 1, right_half(cell.low, cell.high));
       return;
     }
-    if (first == own_rank_) own_.push_back({begin, cell.first_leaf, cell.leaves, cell.weight});
-    weight_[static_cast<std::size_t>(first)] += cell.weight;
+    const Count weight = cell.weight + particle_work_ * cell.count;
+    if (first == own_rank_) own_.push_back({begin, cell.first_leaf, cell.leaves, weight});
+    weight_[static_cast<std::size_t>(first)] += weight;
   }
 
   const Domain& domain_;
+  Count particle_work_;
   int own_rank_;
   std::vector<Count> weight_;
   std::vector<OwnCell> own_;  ///< left to right
@@ -110,21 +115,22 @@ class ShareFinder {
 
 }  // namespace
 
-KeyRanges balanced_parts(const Communicator& comm, const Domain& domain, const Shares& shares,
-                         bool by_rungs) {
+KeyRanges balanced_parts(const Communicator& comm, const Domain& domain, Count particle_work,
+                         const Shares& shares, bool by_rungs) {
   const Count part_of_noise = by_rungs ? 8 : 32;
   constexpr std::size_t usual = 8;  // of a few runs, and what goes to neighbours
   const auto is_longer = [=](Count now, Count then) { return now > then + then / part_of_noise; };
-  const ShareFinder found(domain, comm.rank());
+  const ShareFinder found(domain, particle_work, comm.rank());
   const Count now = shares.longest(found.weight());
-  if (is_longer(now, domain.cells[0].weight / comm.size())) {
+  const Count all = domain.cells[0].weight + particle_work * domain.cells[0].count;
+  if (is_longer(now, all / comm.size())) {
     const std::vector<Share> own = found.own(shares);
-    std::vector<Share> all = comm.all_gather_few(std::span<const Share>(own), usual);
-    std::sort(all.begin(), all.end(),
+    std::vector<Share> told = comm.all_gather_few(std::span<const Share>(own), usual);
+    std::sort(told.begin(), told.end(),
               [](const auto& a, const auto& b) { return comes_before(a.begin, b.begin); });
     std::vector<Count> weight(found.weight().size(), 0);
     std::vector<KeyRanges::Part> parts;
-    for (const Share& share : all) {
+    for (const Share& share : told) {
       weight[static_cast<std::size_t>(share.rank)] += share.weight;
       if (parts.empty() || parts.back().rank != share.rank) parts.push_back({share.begin, share.rank});
     }

@@ -61,6 +61,9 @@ struct DecompositionParameters {
   bool all_cells = true;  ///< every rank gets all cells, or those that it needs to know (KnownCells)
   /// Speeds of the ranks, positive, in any unit: a rank gets as much of the work. Empty: all are alike.
   std::vector<std::uint32_t> speeds{};
+  /// The interactions that take as long as what each step does for a particle beside walks; used under
+  /// `domains`.
+  Count particle_cost = 0;
 };
 
 }  // namespace grove

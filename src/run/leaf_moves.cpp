@@ -28,6 +28,10 @@ std::vector<Count> particles_by_leaf(const Domain& domain) {
 
 }  // namespace
 
+void LeafMoves::walked(const ForceReport& forces, Count particles, const PhaseTimers& timers) {
+  steps_ += {forces.own, particles, timers.seconds("advance") + timers.seconds("moments")};
+}
+
 void LeafMoves::decomposed(double now) {
   balance_.decomposed(now);
   is_due_ = false;
@@ -35,7 +39,7 @@ void LeafMoves::decomposed(double now) {
 
 void LeafMoves::synchronised() {
   if (comm_.size() == 1) return;
-  balance_.stepped(comm_.all_gather(std::exchange(walked_, {})));
+  balance_.stepped(comm_.all_gather(std::exchange(steps_, {})));
   is_due_ = true;
 }
 
@@ -48,6 +52,8 @@ std::vector<std::uint32_t> LeafMoves::speeds() {
   if (comm_.size() == 1) return {};
   return balance_.speeds_of_shares();
 }
+
+Count LeafMoves::particle_cost() { return comm_.size() == 1 ? 0 : balance_.particle_cost(); }
 
 /// The first whole cell of each rank, as it is to be; empty: as it is.
 std::vector<std::int32_t> LeafMoves::choose(const Backend& backend, const Domain& domain,

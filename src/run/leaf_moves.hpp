@@ -20,8 +20,8 @@ class LeafMoves {
  public:
   LeafMoves(const Communicator& comm, MoveRates rates) : comm_(comm), balance_(comm.size(), rates) {}
 
-  /// A step was walked.
-  void walked(const ForceReport& forces) { walked_ += forces.own; }
+  /// A step was walked. particles: of this rank. timers: of the step.
+  void walked(const ForceReport& forces, Count particles, const PhaseTimers& timers);
   /// Leaves were shared out by a decomposition. now: in longest steps since the begin of the run.
   void decomposed(double now);
   /// After the last step of a longest step: all particles are synchronised.
@@ -31,6 +31,8 @@ class LeafMoves {
 
   /// For the decomposition that comes now: DecompositionParameters::speeds.
   std::vector<std::uint32_t> speeds();
+  /// And DecompositionParameters::particle_cost.
+  Count particle_cost();
   /// Before the walk of the first step in a longest step, if there was no decomposition: moves what pays.
   /// Returns how many leaves that were. Adds to move and wait.
   Count move(Backend& backend, Domain& domain, double now, PhaseTimers& timers);
@@ -41,7 +43,7 @@ class LeafMoves {
 
   const Communicator& comm_;
   LeafBalance balance_;
-  Walked walked_;        ///< by this rank in the longest step under way
+  RankSteps steps_;      ///< of this rank in the longest step under way
   bool is_due_ = false;  ///< to be looked at before the next walk
   int may_pay_ = 0;      ///< the master says so
 };

@@ -209,7 +209,7 @@ void Simulation::step() {
   ++steps_done_;
   rung_costs_.add_step(forces_, clock_.first_active());
   tuning_.walked(forces_, measured());
-  leaf_moves_.walked(forces_);
+  leaf_moves_.walked(forces_, domain_.leaf_begin.back(), timers_);
   if (is_synchronised()) leaf_moves_.synchronised();
   agree_on_next(!is_new && renewed_from ? TreeUpdate::renew : plan.choice.update);
   forecast_.add(forces_, seconds_since(step_start_));

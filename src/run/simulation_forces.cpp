@@ -95,6 +95,7 @@ void Simulation::decompose(double lead) {
   epoch_.cut(steps_done_, clock_.state());
   parameters.epoch = static_cast<std::uint32_t>(epoch_.number);
   parameters.speeds = leaf_moves_.speeds();
+  parameters.particle_cost = leaf_moves_.particle_cost();
   parameters.lead = lead;
   parameters.rungs = rung_costs_.particles;
   if (const auto box = periodic_box()) backend_->wrap(*box);

@@ -92,7 +92,7 @@ TEST_F(LeafMovesOnHost, take_leaves_from_a_slow_rank_when_it_was_slow_for_three_
     sphere.evaluate();
     sphere.forces.own.seconds =
         static_cast<double>(sphere.forces.own.interactions) / (comm_.is_master() ? 400 : 1000);
-    moves.walked(sphere.forces);
+    moves.walked(sphere.forces, sphere.domain.leaf_begin.back(), {});
     moves.synchronised();
   };
   for (int steps = 1; steps <= 3; ++steps) {

@@ -18,7 +18,7 @@ using Runs = std::vector<std::int32_t>;
 TEST(RankSpeeds, are_medians_of_the_last_longest_steps) {
   RankSpeeds speeds;
   const auto step = [&](double first, double second) {
-    speeds.add(std::vector<Walked>{{100, 100 / first}, {50, 50 / second}});
+    speeds.add(std::vector<RankSteps>{{{100, 100 / first}}, {{50, 50 / second}}});
   };
   step(10, 20);
   step(11, 20);
@@ -34,18 +34,18 @@ TEST(RankSpeeds, are_medians_of_the_last_longest_steps) {
 
 TEST(RankSpeeds, of_an_idle_rank_are_those_of_others_in_the_end) {
   RankSpeeds speeds;
-  speeds.add(std::vector<Walked>{{10, 1}, {10, 1}, {}});
+  speeds.add(std::vector<RankSteps>{{{10, 1}}, {{10, 1}}, {}});
   EXPECT_DOUBLE_EQ(speeds.seen().front()[2], 10) << "nothing was known";
-  speeds.add(std::vector<Walked>{{10, 1}, {10, 1}, {1, 1}});
-  speeds.add(std::vector<Walked>{{10, 1}, {10, 1}, {}});
+  speeds.add(std::vector<RankSteps>{{{10, 1}}, {{10, 1}}, {{1, 1}}});
+  speeds.add(std::vector<RankSteps>{{{10, 1}}, {{10, 1}}, {}});
   EXPECT_LT(speeds.seen().front()[2], 2);
-  for (int i = 0; i < 100; ++i) speeds.add(std::vector<Walked>{{10, 1}, {10, 1}, {}});
+  for (int i = 0; i < 100; ++i) speeds.add(std::vector<RankSteps>{{{10, 1}}, {{10, 1}}, {}});
   // The error, a factor of 10, is forgotten by an eighth each time: (7/8)^100 ln 10 = 4e-6.
   EXPECT_NEAR(speeds.seen().front()[2], 10, 1e-4);
   const RankSpeeds before = speeds;
-  speeds.add(std::vector<Walked>(3));
+  speeds.add(std::vector<RankSteps>(3));
   EXPECT_EQ(speeds.seen(), before.seen()) << "nobody has walked";
-  speeds.add(std::vector<Walked>{{10, 0}, {20, 0}, {30, 0}});
+  speeds.add(std::vector<RankSteps>{{{10, 0}}, {{20, 0}}, {{30, 0}}});
   EXPECT_EQ(speeds.seen(), before.seen()) << "nobody knows how long";
 }
 
@@ -67,14 +67,18 @@ class Cluster {
 
   /// Another longest step; returns how long it took.
   double step(const Speeds& speed) {
-    std::vector<Walked> walked;
+    std::vector<RankSteps> walked;
     double longest = 0;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const Count own = std::accumulate(work.begin() + runs[rank], work.begin() + runs[rank + 1], Count{0});
       // Other work of a machine: up to one per cent.
       const double noise = 1 + 1e-5 * static_cast<double>(mixed(1000 * steps + rank) % 1000);
-      walked.push_back({own, noise * static_cast<double>(own) / speed(rank, steps)});
-      longest = std::max(longest, walked.back().seconds);
+      const Count updated =
+          std::accumulate(particles.begin() + runs[rank], particles.begin() + runs[rank + 1], Count{0});
+      walked.push_back({{own, noise * static_cast<double>(own) / speed(rank, steps)},
+                        updated,
+                        per_particle * static_cast<double>(updated)});
+      longest = std::max(longest, walked.back().walk.seconds + walked.back().other_seconds);
     }
     ++steps;
     balance.stepped(walked);
@@ -93,6 +97,7 @@ class Cluster {
   LeafBalance balance;
   std::vector<Count> work, particles;
   Runs runs;
+  double per_particle = 0;  ///< seconds of a step beside its walk
   int steps = 0, moves = 0, searches = 0;
 };
 
@@ -145,6 +150,32 @@ TEST(LeafBalance, of_work_that_costs_more_time_in_some_leaves_ends_in_equal_time
   EXPECT_LE(cluster.moves, 4);
   // All takes 5 / 4 s on each rank. A thirty-second is left alone; the rest as above.
   EXPECT_LT(cluster.step(of_leaves), 1.25 * 1.015 * (1 + 1.0 / 31) + 1.5e6 / (alike / 2));
+}
+
+/// Half of the leaves have three times as many particles as the others, which take as long as the walk does:
+/// ranks with equal interactions take 3/4 s or 5/4 s for both. What a particle costs is learnt from steps,
+/// and is in force from the next decomposition on.
+TEST(LeafBalance, knows_what_particles_cost_beside_walks) {
+  Cluster cluster;
+  for (std::size_t leaf = 0; leaf < cluster.particles.size(); ++leaf)
+    cluster.particles[leaf] = leaf < 128 ? 2048 : 6144;
+  cluster.per_particle = 1.0 / (64 * 4096);
+  const Cluster::Speeds all_alike = [](std::size_t, int) { return alike; };
+  EXPECT_EQ(cluster.balance.particle_cost(), 0) << "not known";
+  cluster.go(10, all_alike);
+  EXPECT_GT(cluster.step(all_alike), 2.4) << "not in force";
+  const int at_first = cluster.moves;
+  // A million interactions take as long as 4096 particles, but for the noise of walks, up to 1%.
+  const auto cost = static_cast<double>(cluster.balance.particle_cost());
+  EXPECT_NEAR(cost, 1e6 / 4096, 0.01 * 1e6 / 4096 + 1);
+  cluster.per_particle *= 1.2;
+  cluster.go(3, all_alike);
+  EXPECT_EQ(static_cast<double>(cluster.balance.particle_cost()), cost) << "a change by less than a quarter";
+  cluster.per_particle /= 1.2;
+  cluster.go(20, all_alike);
+  EXPECT_LE(cluster.moves - at_first, 3);
+  // 2 s on each rank, of which a thirty-second is left alone; and the work of the largest leaf at an end.
+  EXPECT_LT(cluster.step(all_alike), 2 * 1.01 * (1 + 1.0 / 31) + 1.5e6 / alike + 6144 * cluster.per_particle);
 }
 
 TEST(LeafBalance, does_not_move_what_costs_more_than_it_saves) {

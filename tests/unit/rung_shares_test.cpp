@@ -40,14 +40,14 @@ std::size_t runs_of(const std::vector<int>& owners) {
 
 /// The time of the ranks for a longest step over that of perfect shares, step by step: in each all wait for
 /// the one that has most to do.
-double time_over_least(const Parts& ranks, const Speeds& speeds) {
+double time_over_least(const Parts& ranks, const Speeds& speeds, double particle_cost = 0) {
   constexpr int deepest = PartWork::classes - 1, steps = 1 << deepest;
   const double all_speeds = std::accumulate(speeds.begin(), speeds.end(), 0.0);
   double time = 0, all = 0;
   for (int step = 0; step < steps; ++step) {
     double longest = 0;
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      double work = 0;
+      double work = particle_cost * static_cast<double>(ranks[rank].particles);
       for (int c = 0; c <= deepest; ++c)  // class c has a step in every (steps >> c)-th of these
         if (step % (steps >> c) == 0) work += static_cast<double>(ranks[rank].work[c]) / (1 << c);
       all += work;
@@ -87,7 +87,7 @@ TEST(RungShares, all_wait_in_each_step_for_the_one_with_most_to_do) {
 TEST(RungShares, one_run_each_where_that_is_fair) {
   const Parts parts = parts_of(64, [](int c, std::size_t) { return Count{10} << c; });
   for (const std::size_t ranks : {1U, 2U, 4U, 8U}) {
-    const std::vector<int> owners = owners_by_rungs(parts, Speeds(ranks, 1));
+    const std::vector<int> owners = owners_by_rungs(parts, Speeds(ranks, 1), 0);
     EXPECT_EQ(runs_of(owners), ranks);
     EXPECT_TRUE(std::is_sorted(owners.begin(), owners.end()));
     EXPECT_DOUBLE_EQ(time_over_least(by_rank(parts, owners, ranks), Speeds(ranks, 1)), 1);
@@ -105,9 +105,23 @@ TEST(RungShares, deep_rungs_are_shared_as_others_are) {
   std::vector<int> in_order(64, 1);
   std::fill_n(in_order.begin(), 16, 0);  // half of all work
   EXPECT_GT(time_over_least(by_rank(parts, in_order, 2), Speeds{1, 1}), 1.4);
-  const std::vector<int> owners = owners_by_rungs(parts, Speeds{1, 1});
+  const std::vector<int> owners = owners_by_rungs(parts, Speeds{1, 1}, 0);
   EXPECT_LE(runs_of(owners), 4U);
   EXPECT_LE(time_over_least(by_rank(parts, owners, 2), Speeds{1, 1}), 1 + 1.0 / 16);
+}
+
+/// Equal work of a row in which it rises is 39 parts of 64 for the first rank. Where it is 1% of what steps do
+/// for all particles that is not equal time: each rank is to have 32 parts. A cut that misses by half a part
+/// misses by 1/64 of a rank's time.
+TEST(RungShares, what_steps_do_for_all_particles_is_shared_out) {
+  constexpr Count cost = 500;
+  const Parts parts = parts_of(64, [](int c, std::size_t i) -> Count {
+    return c == 0 || c == 3 ? static_cast<Count>(7 * (40 + i)) : 0;  // 504 per part in the mean
+  });
+  const Speeds two{1, 1};
+  EXPECT_GT(time_over_least(by_rank(parts, owners_by_rungs(parts, two, 0), 2), two, cost), 1.1);
+  const std::vector<int> owners = owners_by_rungs(parts, two, cost);
+  EXPECT_LE(time_over_least(by_rank(parts, owners, 2), two, cost), 1 + 1.0 / 64);
 }
 
 /// Work of every class around a place of its own: more kinds than a halving has cuts for.
@@ -121,7 +135,7 @@ TEST(RungShares, many_ranks_have_few_runs_and_little_to_wait_for) {
     const Speeds speeds(ranks, 1);
     std::vector<int> in_order;
     for (std::size_t i = 0; i < number; ++i) in_order.push_back(static_cast<int>(i * ranks / number));
-    const std::vector<int> owners = owners_by_rungs(parts, speeds);
+    const std::vector<int> owners = owners_by_rungs(parts, speeds, 0);
     const double found = time_over_least(by_rank(parts, owners, ranks), speeds),
                  before = time_over_least(by_rank(parts, in_order, ranks), speeds);
     EXPECT_LT(found - 1, (before - 1) / 2) << ranks;
@@ -139,7 +153,7 @@ TEST(RungShares, many_ranks_have_few_runs_and_little_to_wait_for) {
 TEST(RungShares, are_as_large_as_ranks_are_fast) {
   const Parts parts = parts_of(400, [](int c, std::size_t) { return c < 3 ? Count{100} : 0; });
   const Speeds speeds{3, 1, 4};
-  const std::vector<int> owners = owners_by_rungs(parts, speeds);
+  const std::vector<int> owners = owners_by_rungs(parts, speeds, 0);
   EXPECT_EQ(std::count(owners.begin(), owners.end(), 0), 150);
   EXPECT_EQ(std::count(owners.begin(), owners.end(), 1), 50);
   EXPECT_EQ(std::count(owners.begin(), owners.end(), 2), 200);
@@ -149,17 +163,18 @@ TEST(RungShares, are_as_large_as_ranks_are_fast) {
 TEST(RungShares, particles_stay_where_they_are) {
   Parts parts = parts_of(64, [](int c, std::size_t) { return c < 2 ? Count{100} : 0; });
   for (std::size_t i = 0; i < 32; ++i) parts[i].ranks = parts[i].particles;
-  const std::vector<int> owners = owners_by_rungs(parts, Speeds{1, 1});
+  const std::vector<int> owners = owners_by_rungs(parts, Speeds{1, 1}, 0);
   EXPECT_EQ(owners.front(), 1);
   EXPECT_EQ(owners.back(), 0);
-  EXPECT_EQ(owners_by_rungs(parts, Speeds{1, 2}).front(), 0) << "sides that are not alike keep their places";
+  EXPECT_EQ(owners_by_rungs(parts, Speeds{1, 2}, 0).front(), 0)
+      << "sides that are not alike keep their places";
 }
 
 TEST(RungShares, fewer_parts_than_ranks_leave_some_without_any) {
   const Parts parts = parts_of(2, [](int, std::size_t) { return Count{5}; });
-  const std::vector<int> owners = owners_by_rungs(parts, Speeds(5, 1));
+  const std::vector<int> owners = owners_by_rungs(parts, Speeds(5, 1), 0);
   EXPECT_NE(owners[0], owners[1]);
-  EXPECT_TRUE(owners_by_rungs(Parts{}, Speeds(3, 1)).empty());
+  EXPECT_TRUE(owners_by_rungs(Parts{}, Speeds(3, 1), 0).empty());
 }
 
 }  // namespace

@@ -69,11 +69,27 @@ class LetPairs {
 /// Words of OpenedCells::bits of a slot.
 inline std::size_t words_of_slot(const LetReceivers& from) { return (from.cells.count_of_numbers + 31) / 32; }
 
+/// By all lanes of a warp: what those of all lanes want together.
+__device__ inline Wanted united_of_warp(Wanted wanted) {
+  for (int step = 16; step > 0; step /= 2) {
+    Wanted other = wanted;
+#pragma unroll
+    for (int axis = 0; axis < 3; ++axis) {
+      other.low[axis] = __shfl_xor_sync(~0u, wanted.low[axis], step);
+      other.high[axis] = __shfl_xor_sync(~0u, wanted.high[axis], step);
+    }
+    other.inverse_tolerance = __shfl_xor_sync(~0u, wanted.inverse_tolerance, step);
+    other.radius = __shfl_xor_sync(~0u, wanted.radius, step);
+    wanted = Wanted::united_if_any(wanted, other);
+  }
+  return wanted;
+}
+
 /// room: for what is found; where that is too little the lists lack some. The host does not wait.
 ///
-/// Cost: for each own cell some 256 descents, each to a piece of the targets: a cell far out may reach around
-/// thousands of leaves, which one thread would visit one after the other. Device memory: the lists.
-/// std::length_error: more pieces than a block has memory for, some 11000 ranks in reach.
+/// Cost: for each own cell a test per set of clusters, and tests of the clusters, and of the targets, of
+/// those that may open it; of cells above the leaves none of targets: more cells than are needed do no harm.
+/// Device memory: the lists. std::length_error: more ranks in reach than a block has memory for, some 8000.
 LetPairs find_let_pairs(const LeafTrees& trees, const LetReceivers& receivers, const LetNumbers& room);
 
 }  // namespace grove::cuda

@@ -16,22 +16,6 @@
 namespace grove::cuda {
 namespace {
 
-/// By all lanes of a warp: what those of all lanes want together.
-__device__ Wanted united_of_warp(Wanted wanted) {
-  for (int step = 16; step > 0; step /= 2) {
-    Wanted other = wanted;
-#pragma unroll
-    for (int axis = 0; axis < 3; ++axis) {
-      other.low[axis] = __shfl_xor_sync(~0u, wanted.low[axis], step);
-      other.high[axis] = __shfl_xor_sync(~0u, wanted.high[axis], step);
-    }
-    other.inverse_tolerance = __shfl_xor_sync(~0u, wanted.inverse_tolerance, step);
-    other.radius = __shfl_xor_sync(~0u, wanted.radius, step);
-    wanted = Wanted::united_if_any(wanted, other);
-  }
-  return wanted;
-}
-
 /// By all lanes of a warp: the core that one of them has.
 __device__ NodeCore core_of_lane(NodeCore core, std::int32_t lane) {
   for (int axis = 0; axis < 3; ++axis) core.centre[axis] = __shfl_sync(~0u, core.centre[axis], lane);
@@ -65,8 +49,7 @@ class PairReceivers {
     for (std::uint32_t c = threadIdx.x / 32; c * size() < count_; c += blockDim.x / 32) {
       Wanted wanted = Wanted::nothing();
       for_each_round(c, [&](std::uint32_t r) {
-        if (r < count_)
-          wanted = Wanted::united_if_any(wanted, to_.to.targets[list_[r]].wanted(to_.unit_length));
+        if (r < count_) wanted = Wanted::united_if_any(wanted, to_.to.of_target[list_[r]]);
       });
       wanted = united_of_warp(wanted);
       if (threadIdx.x % 32 == 0) clusters[c] = wanted;
@@ -230,7 +213,7 @@ __global__ void __launch_bounds__(mark_threads)
 LetSelection::LetSelection(const LeafTrees& trees, std::int32_t largest_tree, const LetReceivers& receivers,
                            LetNumbers& room)
     : largest_tree_(largest_tree) {
-  if (trees.count == 0 || receivers.to.piece_count == 0) return;
+  if (trees.count == 0 || receivers.to.set_count == 0) return;
   const auto search = [&] {
     const LetPairs pairs = find_let_pairs(trees, receivers, room);
     mark_all(trees, pairs, receivers, room);

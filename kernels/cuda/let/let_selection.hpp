@@ -14,66 +14,74 @@
 
 namespace grove::cuda {
 
-/// Targets of one other rank, or a part of them. Its place is a binary tree: the children of node n are 2 n
-/// and 2 n + 1, the root is 1, targets come at the end.
-struct TargetPiece {
+/// Some that follow each other, of one other rank.
+struct TargetRange {
   std::int32_t slot;           ///< number of the rank among those in reach
-  std::uint32_t begin, count;  ///< its targets
+  std::uint32_t begin, count;  ///< at most TargetClusters::fan
 };
 
-/// How the targets of the ranks in reach are divided, in device memory.
-class TargetPieces {
+/// How the targets of the ranks in reach are divided, in device memory: targets that follow each other, which
+/// lie near each other, into clusters, and these into sets.
+class TargetClusters {
  public:
+  static constexpr std::uint32_t fan = 32;  ///< targets of a cluster, clusters of a set: a warp asks for all
   /// Targets of a rank.
   struct Range {
     std::uint32_t begin, count;
     friend bool operator==(const Range&, const Range&) = default;
   };
   /// ranks: by slot.
-  explicit TargetPieces(std::vector<Range> ranks);
+  explicit TargetClusters(std::vector<Range> ranks);
 
   const std::vector<Range>& ranks() const { return ranks_; }
-  const TargetPiece* pieces() const { return pieces_.data(); }
-  const std::uint32_t* first_piece() const { return first_piece_.data(); }  ///< of each slot, and the end
-  std::uint32_t count() const { return static_cast<std::uint32_t>(pieces_.size()); }
-  std::uint32_t size() const { return size_; }
+  const TargetRange* clusters() const { return arrays_.at<TargetRange>(clusters_); }  ///< of targets
+  const TargetRange* sets() const { return arrays_.at<TargetRange>(sets_); }          ///< of clusters
+  /// Of each slot the first cluster, and the end.
+  const std::uint32_t* first_cluster() const { return arrays_.at<std::uint32_t>(first_cluster_); }
+  std::size_t cluster_count() const { return cluster_count_; }
+  std::size_t set_count() const { return set_count_; }
 
  private:
   std::vector<Range> ranks_;
-  std::uint32_t size_ = 1;  ///< of a piece
-  DeviceArray<TargetPiece> pieces_;
-  DeviceArray<std::uint32_t> first_piece_;
+  JointUpload arrays_;
+  std::size_t clusters_, sets_, first_cluster_;  ///< in these
+  std::size_t cluster_count_, set_count_;
 };
 
-/// The targets of the ranks in reach, in device memory: what ReceiverSearch is on the host. In pieces, so
-/// that many threads share a search.
+/// The targets of the ranks in reach, in device memory: what ReceiverSearch is on the host.
 class LetTargets {
  public:
-  /// targets (device): of all. pieces: must outlive this. reference: of all frames. Cost: O(targets).
-  LetTargets(DeviceArray<LeafTargets> targets, const TargetPieces& pieces, const WalkUnits& units,
+  /// targets (device): of all. clusters: must outlive this. reference: of all frames. Cost: O(targets).
+  LetTargets(DeviceArray<LeafTargets> targets, const TargetClusters& clusters, const WalkUnits& units,
              const Vec3d& reference);
 
   struct View {
     const LeafTargets* targets;
     const SourceFrame* frames;  ///< by target; nodes and particles in them do not matter
-    const TargetPiece* pieces;
-    const std::uint32_t* first_piece;  ///< of each slot, and the end
-    const Wanted* wanted;              ///< by piece, twice its size
-    std::uint32_t piece_count, piece_size;
+    const TargetRange *clusters, *sets;
+    const std::uint32_t* first_cluster;  ///< of each slot, and the end
+    const Wanted *of_target, *of_cluster, *of_set;
+    std::uint32_t set_count;
     std::int32_t slots;
   };
   View view() const {
-    return {targets_.data(),  frames_.data(),
-            pieces_.pieces(), pieces_.first_piece(),
-            wanted_.data(),   pieces_.count(),
-            pieces_.size(),   static_cast<std::int32_t>(pieces_.ranks().size())};
+    return {targets_.data(),
+            frames_.data(),
+            clusters_.clusters(),
+            clusters_.sets(),
+            clusters_.first_cluster(),
+            of_target_.data(),
+            of_cluster_.data(),
+            of_set_.data(),
+            static_cast<std::uint32_t>(clusters_.set_count()),
+            static_cast<std::int32_t>(clusters_.ranks().size())};
   }
 
  private:
-  const TargetPieces& pieces_;
+  const TargetClusters& clusters_;
   DeviceArray<LeafTargets> targets_;
   DeviceArray<SourceFrame> frames_;
-  DeviceArray<Wanted> wanted_;
+  DeviceArray<Wanted> of_target_, of_cluster_, of_set_;
 };
 
 /// Who may open what of the own trees. Device memory.
@@ -155,7 +163,7 @@ struct LetMarks {
 /// How much it finds nobody knows before: there is room for so much, and where that is too little it begins
 /// anew with more. So the host waits once as a rule.
 ///
-/// Cost: for each own cell descents of the targets (let_pairs.cuh); for each node of a tree that is not sent
+/// Cost: for each own cell a search of the targets (let_pairs.cuh); for each node of a tree that is not sent
 /// as a root alone a test per cluster of 32 leaves of the receiver among those that may open the root, and
 /// tests of the leaves in clusters that may open it, until one does.
 class LetSelection {

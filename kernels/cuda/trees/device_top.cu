@@ -23,64 +23,140 @@ TopTable table_of(std::span<const Cell> cells) {
   return table;
 }
 
-/// The way of sums up the tree.
+/// The way of sums up the tree, by blocks that do not meet. Trees of concentrated systems are deep and thin:
+/// most of the time a few threads wait for the sums of siblings, and those of their own block they find in
+/// the cache of their multiprocessor, behind fences that cost next to nothing.
 struct Climb {
   const TopLinks* cells;
   const std::int32_t* parent;
   TopSum* sums;
-  int* arrivals;  ///< at each cell, 0 before
+  std::uint32_t* has_one;  ///< a bit per cell: one of its children is done; 0 before
+
+  /// The next step of the way from a cell: its parent, below 0 if it is the root, and its sibling.
+  struct Step {
+    std::int32_t up, left, sibling;
+  };
+  __device__ Step step_from(std::int32_t c) const {
+    const std::int32_t up = parent[c], left = up < 0 ? c : cells[up].child;
+    return {up, left, c == left ? left + 1 : left};
+  }
 
   /// Goes on from a cell with its sum, until another one has to come. Of two that meet the second goes on
   /// with their parent. stops(cell, before, sum): what there is to do at each, before: the cell where the
   /// sum of its other child, if that is there, was made; true: no farther.
   template <class Visit>
   __device__ void run(std::int32_t c, TopSum sum, const Visit& stops) const {
+    Step step = step_from(c);
     for (std::int32_t sibling = -1, below = -1;;) {
       sums[c] = sum;
       if (stops(c, below, sibling)) return;
-      const std::int32_t up = parent[c];
-      if (up < 0) return;
-      const std::int32_t left = cells[up].child;
-      sibling = c == left ? left + 1 : left;
-      __threadfence();
-      if (atomicAdd(&arrivals[up], 1) == 0) return;
-      __threadfence();
-      const TopSum other = sums[sibling];
-      sum = c == left ? sum + other : other + sum;
+      if (step.up < 0) return;
+      const Step next = step_from(step.up);  // is known when the sum is
+      const std::uint32_t bit = 1u << (step.up % 32);
+      __threadfence_block();
+      if ((atomicOr(&has_one[step.up / 32], bit) & bit) == 0) return;
+      __threadfence_block();
+      const TopSum other = sums[step.sibling];
+      sum = c == step.left ? sum + other : other + sum;
       below = c;
-      c = up;
+      sibling = step.sibling;
+      c = step.up;
+      step = next;
     }
   }
 };
 
-/// A thread begins at each own leaf and goes up to the root, or, where there are covers, to one of these.
-/// Most of the way one thread waits for memory alone, so nothing is done on it that could be done elsewhere.
-/// wanted (out): by cell, where there are covers.
-__global__ void __launch_bounds__(top_threads)
-    combine_cells(const WalkUnits units, const LeafNotice* notices, const Climb way,
-                  const std::uint32_t* leaf_cell, std::int32_t leaves, const std::uint8_t* is_cover,
-                  Wanted* wanted) {
-  const auto leaf = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
-  if (leaf >= leaves) return;
-  const LeafNotice& notice = notices[leaf];
-  Wanted all = is_cover ? LeafTargets{notice.bounds, notice.root.origin, notice.ball}.wanted(units.length)
-                        : Wanted::nothing();
-  way.run(static_cast<std::int32_t>(leaf_cell[leaf]), top_sum_of(notice.root, units),
-          [&](std::int32_t c, std::int32_t below, std::int32_t sibling) {
-            if (!is_cover) return false;
-            if (below >= 0) all = Wanted::united_if_any(all, wanted[sibling]);
-            wanted[c] = all;
-            return is_cover[c] != 0;
-          });
+/// Up to the root, or, where there are covers, to one of these. wanted (out): by cell, where there are
+/// covers.
+struct CellClimb {
+  const std::uint8_t* is_cover;
+  Wanted* wanted;
+
+  /// ends(cell): it goes on from there another time.
+  template <class Ends>
+  __device__ void go_on(std::int32_t cell, const TopSum& sum, Wanted all, const Climb& way,
+                        const Ends& ends) const {
+    way.run(cell, sum, [&](std::int32_t c, std::int32_t below, std::int32_t sibling) {
+      if (!is_cover) return ends(c);
+      if (below >= 0) all = Wanted::united_if_any(all, wanted[sibling]);
+      wanted[c] = all;
+      return is_cover[c] != 0 || ends(c);
+    });
+  }
+};
+
+/// From each own leaf to cells below which all own leaves begin in the same block.
+struct LeafClimb {
+  CellClimb climb;
+  WalkUnits units;
+  const LeafNotice* notices;
+  const std::uint32_t* leaf_cell;
+  const std::uint8_t* is_head;
+
+  __device__ void begin_at(std::uint32_t leaf, const Climb& way) const {
+    const LeafNotice& notice = notices[leaf];
+    const Wanted all = climb.is_cover
+                           ? LeafTargets{notice.bounds, notice.root.origin, notice.ball}.wanted(units.length)
+                           : Wanted::nothing();
+    climb.go_on(static_cast<std::int32_t>(leaf_cell[leaf]), top_sum_of(notice.root, units), all, way,
+                [&](std::int32_t c) { return is_head[c] != 0; });
+  }
+};
+
+/// From these cells on, by one block.
+struct HeadClimb {
+  CellClimb climb;
+  const std::int32_t* heads;
+
+  __device__ void begin_at(std::uint32_t head, const Climb& way) const {
+    const std::int32_t c = heads[head];
+    climb.go_on(c, way.sums[c], climb.is_cover ? climb.wanted[c] : Wanted::nothing(), way,
+                [](std::int32_t) { return false; });
+  }
+};
+
+/// From each cover up to the root, by one block. covers: what is told of each.
+struct CoverClimb {
+  const CoverNotice* covers;
+  const std::int32_t* cover_cells;
+
+  __device__ void begin_at(std::uint32_t cover, const Climb& way) const {
+    way.run(cover_cells[cover], covers[cover].sum,
+            [](std::int32_t, std::int32_t, std::int32_t) { return false; });
+  }
+};
+
+constexpr unsigned most_climb_threads = 512;
+
+/// A thread per item, or several items, one after the other. words: of way.has_one, which each block has in
+/// shared memory if that is null.
+template <class Begin>
+__global__ void __launch_bounds__(most_climb_threads)
+    climb(const Begin from, std::uint32_t count, Climb way, std::uint32_t words) {
+  extern __shared__ std::uint32_t bits_of_cells[];
+  if (!way.has_one) {
+    way.has_one = bits_of_cells;
+    for (std::uint32_t word = threadIdx.x; word < words; word += blockDim.x) bits_of_cells[word] = 0;
+    __syncthreads();
+  }
+  for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+    from.begin_at(i, way);
 }
 
-/// A thread begins at each cover. covers (in): what is told of each.
-__global__ void __launch_bounds__(top_threads)
-    combine_covers(const CoverNotice* covers, const std::int32_t* cover_cells, std::uint32_t count,
-                   const Climb way) {
-  const std::uint32_t i = blockIdx.x * top_threads + threadIdx.x;
-  if (i >= count) return;
-  way.run(cover_cells[i], covers[i].sum, [](std::int32_t, std::int32_t, std::int32_t) { return false; });
+/// sums (out): of all cells that there is something below to begin at.
+template <class Begin>
+void climb_from(const Begin& from, std::size_t count, unsigned blocks, unsigned block_threads,
+                const TopLinks* cells, const DeviceArray<std::int32_t>& parent, TopSum* sums) {
+  constexpr std::size_t most_words = 8192;  // less than any block may have
+  const std::size_t words = (parent.size() + 31) / 32;
+  const bool is_shared = words <= most_words;
+  DeviceArray<std::uint32_t> has_one(is_shared ? 0 : words);
+  if (!is_shared) has_one.clear();
+  climb<<<blocks, block_threads, is_shared ? words * sizeof(std::uint32_t) : 0, stream()>>>(
+      from, static_cast<std::uint32_t>(count),
+      Climb{cells, parent.data(), sums, is_shared ? nullptr : has_one.data()},
+      static_cast<std::uint32_t>(words));
+  launched("Grove::cuda::climb");
 }
 
 /// The core of a cell, prepared for the criterion; `centre` there is not used.
@@ -259,6 +335,7 @@ DeviceTop::DeviceTop(TopTable table, const NodeCodes& codes, const Images& image
   link();
   begin_walks();
   if (!table_.covers.empty()) list_own();
+  divide_way();
 }
 
 /// Room for so many cells and leaves, which need not have values yet.
@@ -324,6 +401,47 @@ void DeviceTop::list_own() {
   own_balls_ = DeviceArray<Ball>(cells.size());
 }
 
+/// Divides the way of sums: blocks of leaves, as sum_cells() has them, go up to heads, and one goes on.
+void DeviceTop::divide_way() {
+  constexpr std::int32_t none = -1;
+  const std::vector<TopLinks>& cells = table_.cells;
+  std::vector<std::int32_t> block(cells.size(), none);  // that begins at all own leaves below
+  std::vector<std::uint8_t> is_head(cells.size(), 0);
+  std::vector<std::int32_t> heads;
+  for (std::size_t c = cells.size(); c-- > 0;) {
+    if (cells[c].is_leaf()) {
+      if (cells[c].first_leaf < table_.own_leaves)
+        block[c] = cells[c].first_leaf / static_cast<std::int32_t>(top_threads);
+      continue;
+    }
+    if (cells[c].child < 0) continue;
+    const auto left = static_cast<std::size_t>(cells[c].child);
+    if (block[left] == block[left + 1]) {
+      block[c] = block[left];
+      continue;
+    }
+    for (const std::size_t child : {left, left + 1})
+      if (block[child] != none) {
+        is_head[child] = 1;
+        heads.push_back(static_cast<std::int32_t>(child));
+      }
+  }
+  heads_ = DeviceArray<std::int32_t>{std::span<const std::int32_t>(heads)};
+  is_head_ = DeviceArray<std::uint8_t>{std::span<const std::uint8_t>(is_head)};
+}
+
+/// sums (out): of the cells above own leaves, up to the root or the covers; wanted (out) likewise, if there
+/// are covers.
+void DeviceTop::sum_cells(const LeafNotice* notices, TopSum* sums, Wanted* wanted) const {
+  const CellClimb way{wanted ? is_cover_.data() : nullptr, wanted};
+  const auto leaves = static_cast<std::size_t>(table_.own_leaves);
+  climb_from(LeafClimb{way, units_, notices, leaf_cell_.data(), is_head_.data()}, leaves,
+             blocks_for(leaves, top_threads), top_threads, cell_links_.data(), parent_, sums);
+  if (heads_.size() > 0)
+    climb_from(HeadClimb{way, heads_.data()}, heads_.size(), 1, most_climb_threads, cell_links_.data(),
+               parent_, sums);
+}
+
 void DeviceTop::combine(const LeafNotice* notices, const WalkUnits& units, const AcceptanceRule& rule,
                         const Vec3d& reference) {
   if (table_.own_leaves == 0) return;
@@ -331,13 +449,7 @@ void DeviceTop::combine(const LeafNotice* notices, const WalkUnits& units, const
   rule_ = rule;
   roots_ = KnownRoots::own_ones(notices, static_cast<std::size_t>(table_.own_leaves));
   const DeviceArray<TopSum> sums(known_);
-  DeviceArray<int> arrivals(known_);
-  arrivals.clear();
-  combine_cells<<<blocks_for(static_cast<std::uint64_t>(table_.own_leaves), top_threads), top_threads, 0,
-                  stream()>>>(units, notices,
-                              Climb{cell_links_.data(), parent_.data(), sums.data(), arrivals.data()},
-                              leaf_cell_.data(), table_.own_leaves, nullptr, nullptr);
-  launched("Grove::cuda::combine_cells");
+  sum_cells(notices, sums.data(), nullptr);
   show(sums.data(), nullptr, reference);
 }
 
@@ -350,13 +462,7 @@ std::vector<CoverNotice> DeviceTop::begin(const LeafNotice* notices, const WalkU
   renew(sums_, table_.cells.size());
   if (told.empty()) return told;
   const DeviceArray<Wanted> wanted(sums_.size());
-  DeviceArray<int> arrivals(sums_.size());
-  arrivals.clear();
-  combine_cells<<<blocks_for(static_cast<std::uint64_t>(table_.own_leaves), top_threads), top_threads, 0,
-                  stream()>>>(units, notices,
-                              Climb{cell_links_.data(), parent_.data(), sums_.data(), arrivals.data()},
-                              leaf_cell_.data(), table_.own_leaves, is_cover_.data(), wanted.data());
-  launched("Grove::cuda::combine_cells");
+  sum_cells(notices, sums_.data(), wanted.data());
   const auto own = static_cast<std::uint32_t>(own_cells_.size());
   place_own<<<blocks_for(own, top_threads), top_threads, 0, stream()>>>(
       units, rule, roots_, cell_links_.data(), own_cells_.data(), own, sums_.data(), own_centre_.data(),
@@ -372,16 +478,11 @@ std::vector<CoverNotice> DeviceTop::begin(const LeafNotice* notices, const WalkU
   return told;
 }
 
-void DeviceTop::take(std::span<const CoverNotice> notices) { covers_ = DeviceArray<CoverNotice>{notices}; }
-
-void DeviceTop::combine_above() {
+void DeviceTop::take(std::span<const CoverNotice> notices) {
+  covers_ = DeviceArray<CoverNotice>{notices};
   if (covers_.size() == 0) return;
-  DeviceArray<int> arrivals(table_.cells.size());
-  arrivals.clear();
-  combine_covers<<<blocks_for(covers_.size(), top_threads), top_threads, 0, stream()>>>(
-      covers_.data(), cover_cells_.data(), static_cast<std::uint32_t>(covers_.size()),
-      Climb{cell_links_.data(), parent_.data(), sums_.data(), arrivals.data()});
-  launched("Grove::cuda::combine_covers");
+  climb_from(CoverClimb{covers_.data(), cover_cells_.data()}, covers_.size(), 1, most_climb_threads,
+             cell_links_.data(), parent_, sums_.data());
 }
 
 DeviceArray<TopCell> DeviceTop::gather(std::span<const std::int32_t> cells) const {

@@ -63,7 +63,7 @@ struct OwnCells {
 };
 
 /// The tree over the leaves of the ORB that a rank knows: what TopMoments is on the host. In each walk one
-/// rank alone calls combine(), several call begin(), take(), combine_above(), adopt()
+/// rank alone calls combine(), several call begin(), take(), adopt()
 /// (or go on with what they have adopted before) and finish(). Cells and leaves have the numbers
 /// of the TopTable, and behind these the ones that they get as other ranks send them; sums are made in the
 /// order of the tree, so all ranks have the same bits of a cell that they know.
@@ -91,10 +91,8 @@ class DeviceTop {
   /// cells), and a wait of the host.
   std::vector<CoverNotice> begin(const LeafNotice* notices, const WalkUnits& units,
                                  const AcceptanceRule& rule, const int* lacking = nullptr);
-  /// notices: of the covers of all ranks, by number.
+  /// notices: of the covers of all ranks, by number; sums go from these up to the root. Cost: O(covers).
   void take(std::span<const CoverNotice> notices);
-  /// From these up to the root. Cost: O(covers).
-  void combine_above();
   /// The own cells as other ranks may get them, after begin(). cells: numbers.
   DeviceArray<TopCell> gather(std::span<const std::int32_t> cells) const;
   /// Enters what others have sent, which stays until the next call. cells, hung (device): as in `imported`.
@@ -143,6 +141,8 @@ class DeviceTop {
   void link();
   void begin_walks();
   void list_own();
+  void divide_way();
+  void sum_cells(const LeafNotice* notices, TopSum* sums, Wanted* wanted) const;
   void show(const TopSum* sums, const TopCell* values, const Vec3d& reference);
   void take_roots(const TopCell* values, const Vec3d& reference);
 
@@ -156,6 +156,9 @@ class DeviceTop {
   DeviceArray<std::uint32_t> leaf_cell_;
   DeviceArray<NodeLinks> links_;
   DeviceArray<std::uint32_t> beginnings_, first_beginning_;
+  // Where the way of sums up the tree is divided.
+  DeviceArray<std::int32_t> heads_;
+  DeviceArray<std::uint8_t> is_head_;  ///< [cells of the table]
 
   DeviceArray<SourceFrame> frames_;
   DeviceArray<NodeCore> core_;

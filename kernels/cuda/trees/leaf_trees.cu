@@ -8,14 +8,17 @@
 namespace grove::cuda {
 namespace {
 
-constexpr int tree_threads = 512;
+constexpr int tree_threads = 512, tree_warps = tree_threads / 32;
 constexpr int most_buckets = most_in_leaf / bucket_size;
 constexpr int most_nodes = local_cells(most_in_leaf);
 constexpr int most_samples = 128;  ///< of positions, for the origin
-static_assert(most_buckets <= tree_threads && 3 * most_samples <= tree_threads && group_size == 32);
+static_assert(most_buckets == tree_threads && 3 * most_samples <= tree_threads && group_size == 32);
 
 /// Particles by place, buckets apart by one, so that threads which read one bucket each read other banks.
 constexpr int staged_bucket = bucket_size + 1;
+
+/// A node has buckets that several warps begin with.
+constexpr int is_shared = 2;
 
 /// Working memory of a block. Nodes and buckets by number in the leaf.
 struct UpdateMemory {
@@ -27,13 +30,14 @@ struct UpdateMemory {
   };
   Vec3f centre[most_nodes];
   unsigned radius2[most_nodes];  ///< the bits of a float that is not negative, which sort as it does
-  int arrivals[most_nodes];      ///< children that are done
+  int arrivals[most_nodes];      ///< children that are done; is_shared more if buckets are several warps'
   std::int16_t parent[most_nodes];
   std::int16_t child[most_nodes];  ///< the left one
   std::int16_t first[most_nodes];  ///< particle
   std::int16_t bucket_node[most_buckets];
-  std::int16_t ready[2][most_buckets / 2];  ///< nodes whose children are done, of this round and the next
-  int ready_count[3];                       ///< of this round, the next and the one behind it, in turn
+  std::int16_t ready[2][tree_warps];   ///< nodes whose children are done, of this round and the next
+  int ready_count[3];                  ///< of this round, the next and the one behind it, in turn
+  TargetBounds bounds[2][tree_warps];  ///< of active groups and of all, by the warp that made them
   Vec3d origin;
 };
 
@@ -74,7 +78,8 @@ struct LeafUpdate {
     for (std::int32_t n = threadIdx.x; n < nodes; n += tree_threads) {
       const NodeLinks link = links[n];
       s.radius2[n] = 0;
-      s.arrivals[n] = 0;
+      constexpr std::int32_t of_warp = 32 * bucket_size;
+      s.arrivals[n] = link.first / of_warp == (link.first + link.count - 1) / of_warp ? 0 : is_shared;
       s.child[n] = static_cast<std::int16_t>(link.child);
       s.first[n] = static_cast<std::int16_t>(link.first);
       if (n == 0) s.parent[0] = -1;
@@ -101,8 +106,8 @@ struct LeafUpdate {
           active(is_active(particles, leaf_first + static_cast<std::uint64_t>(i))) {}
   };
 
-  /// Sources, staged, too, and groups. A warp per group, a lane per particle of it; the next group is on its
-  /// way meanwhile.
+  /// Sources, staged, too, and groups, with the bounds of those of each warp. A warp per group, a lane per
+  /// particle of it; the next group is on its way meanwhile.
   __device__ void make_groups(const SourceBody& source, const LeafParticleFields& particles,
                               std::uint64_t leaf_first, Group* groups) const {
     const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
@@ -111,6 +116,7 @@ struct LeafUpdate {
     };
     std::int32_t first = warp * group_size;
     Raw next = load(first);
+    TargetBounds of_active = no_bounds(), of_all = no_bounds();
     for (; first < count; first += tree_threads) {
       const Raw own = next;
       next = load(first + tree_threads);
@@ -120,25 +126,22 @@ struct LeafUpdate {
       widen(bounds, particle.position, particle.position, 0, own.softening);
       bounds = warp_union(bounds);
       const std::uint32_t active = set_tolerance(rule, own.active && i < count, own.old_acceleration, bounds);
+      widen(of_all, bounds.low, bounds.high, bounds.inverse_tolerance, bounds.softening);
+      if (active != 0) widen(of_active, bounds.low, bounds.high, bounds.inverse_tolerance, bounds.softening);
       if (lane == 0) groups[first / group_size] = {bounds, first, min(group_size, count - first), active};
       if (i >= count) continue;
       source.sources[i] = s.staged[staged_place(i)] = particle;
       source.softening[i] = own.softening;
     }
+    if (lane == 0) s.bounds[0][warp] = of_active, s.bounds[1][warp] = of_all;
   }
   __device__ static std::int32_t staged_place(std::int32_t i) {
     return i / bucket_size * staged_bucket + i % bucket_size;
   }
 
-  /// The bounds of all groups, or of the active ones. By one warp; every lane gets them.
-  __device__ TargetBounds bounds_of(const Group* groups, bool active_ones) const {
-    TargetBounds all = no_bounds();
-    for (auto g = static_cast<std::int32_t>(threadIdx.x % 32); g * group_size < count; g += 32) {
-      const TargetBounds own = groups[g].bounds;
-      if (!active_ones || groups[g].active != 0)
-        widen(all, own.low, own.high, own.inverse_tolerance, own.softening);
-    }
-    return warp_union(all);
+  /// The bounds of active groups (0), or of all (1). By one warp; every lane gets them.
+  __device__ TargetBounds bounds_of(int which) const {
+    return warp_union(threadIdx.x % 32 < tree_warps ? s.bounds[which][threadIdx.x % 32] : no_bounds());
   }
 
   /// A thread per bucket. All threads of the block: sums take the place of what is staged.
@@ -161,27 +164,46 @@ struct LeafUpdate {
     if (exists) s.sum[b] = sum;
   }
 
-  /// Rounds of nodes whose children are done, a thread per node: whoever is the second to finish a child
-  /// lists the parent for the next round. All threads of the block.
+  /// Whoever is the second to finish a child goes on with the parent: at first by the warps of the buckets,
+  /// as far up as nodes have buckets of one warp alone; then nodes above go in rounds of all, a thread each.
+  /// All threads of the block.
   __device__ void combine() const {
-    if (static_cast<std::int32_t>(threadIdx.x) < buckets()) arrive(s.parent[s.bucket_node[threadIdx.x]], 0);
+    std::int32_t next = -1;
+    if (static_cast<std::int32_t>(threadIdx.x) < buckets())
+      next = arrive(s.parent[s.bucket_node[threadIdx.x]], 0);
+    while (__any_sync(~0u, next >= 0)) {
+      __syncwarp();
+      if (next >= 0) {
+        add_up(next);
+        next = arrive(s.parent[next], 0);
+      }
+    }
     __syncthreads();
     for (int round = 0; s.ready_count[round % 3] > 0; ++round) {
       if (threadIdx.x == 0) s.ready_count[(round + 2) % 3] = 0;
       if (static_cast<int>(threadIdx.x) < s.ready_count[round % 3]) {
         const std::int32_t n = s.ready[round % 2][threadIdx.x];
-        MomentSum& left = s.sum[s.first[n] / bucket_size];
-        left = left + s.sum[s.first[s.child[n] + 1] / bucket_size];
-        store(n, left);
+        add_up(n);
         arrive(s.parent[n], round + 1);
       }
       __syncthreads();
     }
   }
-  /// A child of node n is done. Lists n for a round if it is the second one.
-  __device__ void arrive(std::int32_t n, int round) const {
-    if (n >= 0 && atomicAdd(&s.arrivals[n], 1) == 1)
+  /// The children of node n are done.
+  __device__ void add_up(std::int32_t n) const {
+    MomentSum& left = s.sum[s.first[n] / bucket_size];
+    left = left + s.sum[s.first[s.child[n] + 1] / bucket_size];
+    store(n, left);
+  }
+  /// A child of node n is done. If it is the second one, n is listed for a round, or, if all of its buckets
+  /// are one warp's, returned; else the result is negative.
+  __device__ std::int32_t arrive(std::int32_t n, int round) const {
+    if (n < 0) return -1;
+    const int before = atomicAdd(&s.arrivals[n], 1);
+    if (before == 1) return n;
+    if (before == is_shared + 1)
       s.ready[round % 2][atomicAdd(&s.ready_count[round % 3], 1)] = static_cast<std::int16_t>(n);
+    return -1;
   }
 
   /// The largest distance of a particle from the centre of every node above the buckets. A thread climbs
@@ -246,7 +268,8 @@ struct LeafUpdate {
 };
 
 __global__ void __launch_bounds__(tree_threads, 2)
-    update(const UpdateRule rule, const LeafParticleFields particles, const LeafTrees trees) {
+    update(const __grid_constant__ UpdateRule rule, const LeafParticleFields particles,
+           const LeafTrees trees) {
   extern __shared__ __align__(16) std::byte memory[];
   UpdateMemory& s = *reinterpret_cast<UpdateMemory*>(memory);
   const LeafPlaces leaf = trees.leaves[blockIdx.x];
@@ -275,10 +298,10 @@ __global__ void __launch_bounds__(tree_threads, 2)
                    trees.groups + leaf.group);
   __syncthreads();
   if (threadIdx.x < 32) {
-    const TargetBounds bounds = tree.bounds_of(trees.groups + leaf.group, true);
+    const TargetBounds bounds = tree.bounds_of(0);
     if (threadIdx.x == 0) trees.bounds[blockIdx.x] = bounds;
   } else if (threadIdx.x < 64) {
-    const TargetBounds box = tree.bounds_of(trees.groups + leaf.group, false);
+    const TargetBounds box = tree.bounds_of(1);
     if (threadIdx.x == 32) trees.boxes[blockIdx.x] = {box.low, box.high};
   }
   tree.sum_buckets();

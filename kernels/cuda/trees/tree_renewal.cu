@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/launch.cuh"
 #include "kernels/cuda/device/streams.cuh"
 #include "kernels/cuda/trees/cell_recut.cuh"
 #include "kernels/cuda/trees/leaf_bisection.cuh"
@@ -15,34 +16,73 @@ namespace {
 
 /// More than where all leaves are cut: few are, and their time is that of one.
 constexpr int renewal_threads = 1024;
+/// Of such blocks, which share what is renewed: a few times as many as a GPU holds.
+constexpr unsigned renewal_blocks = 528;
 constexpr std::size_t most_fields = 24;
 
-/// By all threads of a block: whether particles [first, first + count) are to be cut anew.
-__device__ bool is_taken(const RenewedParticles& particles, std::uint64_t first, std::uint32_t count) {
-  __shared__ std::uint32_t active;
-  if (threadIdx.x == 0) active = 0;
+/// Active particles of each leaf, a block each.
+__global__ void __launch_bounds__(threads) count_active(const LeafPlaces* leaves, const std::uint8_t* rung,
+                                                        int first_active, std::uint32_t* active) {
+  __shared__ std::uint32_t sum;
+  if (threadIdx.x == 0) sum = 0;
   __syncthreads();
+  const LeafPlaces leaf = leaves[blockIdx.x];
   std::uint32_t found = 0;
-  for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x)
-    found += particles.rung[first + i] >= particles.first_active ? 1 : 0;
+#pragma unroll 8
+  for (std::int32_t i = threadIdx.x; i < leaf.count; i += threads)
+    found += rung[leaf.first + static_cast<std::uint64_t>(i)] >= first_active ? 1 : 0;
   found = __reduce_add_sync(~0u, found);
-  if (threadIdx.x % 32 == 0 && found > 0) atomicAdd(&active, found);
+  if (threadIdx.x % 32 == 0 && found > 0) atomicAdd(&sum, found);
   __syncthreads();
-  return TreeRenewal::takes(count, active);
+  if (threadIdx.x == 0) active[blockIdx.x] = sum;
 }
 
-/// A block per domain cell. records (out): of the particles of those that are taken; taken, renewed (out): by
-/// domain cell and by leaf.
+/// A warp per domain cell. active: by leaf; taken, of_cell (out): by domain cell, and by leaf, if its domain
+/// cell is taken.
+__global__ void __launch_bounds__(threads)
+    take_cells(const DomainCell* cells, std::uint32_t count, const std::uint32_t* active, std::uint8_t* taken,
+               std::uint8_t* of_cell) {
+  const std::uint32_t number = blockIdx.x * warps + threadIdx.x / 32;
+  if (number >= count) return;
+  const DomainCell cell = cells[number];
+  const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
+  std::uint32_t all = 0;
+  for (std::int32_t leaf = lane; leaf < cell.leaves; leaf += 32) all += active[cell.first_leaf + leaf];
+  const bool is_taken = TreeRenewal::takes(cell.count, __reduce_add_sync(~0u, all));
+  if (lane == 0) taken[number] = is_taken ? 1 : 0;
+  if (!is_taken) return;
+  for (std::int32_t leaf = lane; leaf < cell.leaves; leaf += 32) of_cell[cell.first_leaf + leaf] = 1;
+}
+
+/// The leaves whose trees are cut anew, in any order. Device memory.
+struct RenewedLeaves {
+  struct Leaf {
+    std::uint32_t number;
+    bool is_of_cell;  ///< its domain cell has been cut
+  };
+  Leaf* leaves;
+  std::uint32_t* count;
+};
+
+__global__ void __launch_bounds__(threads)
+    list_renewed(const LeafPlaces* leaves, std::uint32_t count, const std::uint32_t* active,
+                 const std::uint8_t* of_cell, const RenewedLeaves renewed) {
+  const std::uint32_t leaf = blockIdx.x * threads + threadIdx.x;
+  if (leaf >= count) return;
+  const bool is_of_cell = of_cell && of_cell[leaf] != 0;
+  if (!is_of_cell && !TreeRenewal::takes(leaves[leaf].count, active[leaf])) return;
+  renewed.leaves[atomicAdd(renewed.count, 1u)] = {leaf, is_of_cell};
+}
+
+/// Records of the particles of domain cells that are taken. Blocks along y share a cell.
 __global__ void __launch_bounds__(recut_threads)
-    take_cells(const DomainCell* cells, const __grid_constant__ RenewedParticles particles, Record* records,
-               std::uint8_t* taken, std::uint8_t* renewed) {
+    make_records(const DomainCell* cells, const std::uint8_t* taken,
+                 const __grid_constant__ RenewedParticles particles, Record* records) {
+  if (!taken[blockIdx.x]) return;
   const DomainCell cell = cells[blockIdx.x];
-  const bool is_cut = is_taken(particles, cell.first, cell.count);
-  if (threadIdx.x == 0) taken[blockIdx.x] = is_cut ? 1 : 0;
-  if (!is_cut) return;
-  for (auto leaf = static_cast<std::int32_t>(threadIdx.x); leaf < cell.leaves; leaf += recut_threads)
-    renewed[cell.first_leaf + leaf] = 1;
-  for (std::uint64_t i = cell.first + threadIdx.x; i < cell.first + cell.count; i += recut_threads) {
+  const std::uint32_t step = gridDim.y * recut_threads;
+  for (std::uint32_t k = blockIdx.y * recut_threads + threadIdx.x; k < cell.count; k += step) {
+    const std::uint64_t i = cell.first + k;
     const IntegerPosition c = particles.box.coordinates(particles.position[i]);
     records[i] = {c.x, c.y, c.z, static_cast<std::uint32_t>(i)};
   }
@@ -66,17 +106,17 @@ __global__ void __launch_bounds__(recut_threads)
       });
 }
 
-/// Cuts domain cells. order (out): of the particles of those that are cut; renewed (out): by leaf.
-void recut_cells(const DeviceDomainCells& cells, const RenewedParticles& particles, std::uint32_t* order,
-                 std::uint8_t* renewed) {
+/// Cuts the domain cells that are taken. order (out): of their particles.
+void recut_cells(const DeviceDomainCells& cells, const std::uint8_t* taken, const RenewedParticles& particles,
+                 std::uint32_t* order) {
   const DeviceArray<Record> even(particles.count), odd(particles.count);
-  const DeviceArray<std::uint8_t> taken(cells.cells().size());
-  take_cells<<<static_cast<unsigned>(cells.cells().size()), recut_threads, 0, stream()>>>(
-      cells.cells().data(), particles, even.data(), taken.data(), renewed);
+  const auto count = static_cast<unsigned>(cells.cells().size());
+  make_records<<<dim3(count, std::max(1u, renewal_blocks / count)), recut_threads, 0, stream()>>>(
+      cells.cells().data(), taken, particles, even.data());
   const std::span<const std::uint32_t> begin = cells.level_begin();
   for (std::size_t level = 0; level + 1 < begin.size(); ++level)
     recut_level<<<begin[level + 1] - begin[level], recut_threads, 0, stream()>>>(
-        cells.cells().data(), taken.data(), cells.cuts().data() + begin[level], particles.id,
+        cells.cells().data(), taken, cells.cuts().data() + begin[level], particles.id,
         (level % 2 == 0 ? even : odd).data(), (level % 2 == 0 ? odd : even).data(), order);
   launched("Grove::cuda::recut_cells", 0, static_cast<int>(begin.size()));
 }
@@ -94,25 +134,24 @@ struct ParticlesOfLeaf {
   __device__ ParticleId id(int i) const { return all.id[index(i)]; }
 };
 
-/// A block per leaf. before: the order of particles in domain cells that have been cut; order (out): of the
-/// particles of leaves that are cut; renewed (in/out): by leaf.
+/// before: the order of particles in domain cells that have been cut; order (out): of the particles of
+/// renewed leaves.
 template <int items>
 __global__ void __launch_bounds__(renewal_threads)
-    cut_active(const LeafPlaces* leaves, const __grid_constant__ RenewedParticles particles,
-               const GroupCuts rule, const std::uint32_t* before, std::uint32_t* order, NodeLinks* links,
-               std::uint8_t* renewed) {
+    cut_active(const LeafPlaces* leaves, const RenewedLeaves renewed,
+               const __grid_constant__ RenewedParticles particles, const GroupCuts rule,
+               const std::uint32_t* before, std::uint32_t* order, NodeLinks* links) {
   extern __shared__ __align__(16) std::byte memory[];
-  const LeafPlaces leaf = leaves[blockIdx.x];
-  const bool is_of_cell = renewed[blockIdx.x] != 0;
-  if (!is_of_cell) {
-    if (!is_taken(particles, leaf.first, static_cast<std::uint32_t>(leaf.count))) return;
-    if (threadIdx.x == 0) renewed[blockIdx.x] = 1;
+  for (std::uint32_t k = blockIdx.x; k < *renewed.count; k += gridDim.x) {
+    const auto [number, is_of_cell] = renewed.leaves[k];
+    const LeafPlaces leaf = leaves[number];
+    __syncthreads();  // the memory is free
+    LeafBisection<renewal_threads, items, ParticlesOfLeaf>(
+        *reinterpret_cast<CutMemory<renewal_threads, items>*>(memory),
+        {particles, leaf.first, is_of_cell ? before : nullptr}, leaf.count, rule, order + leaf.first,
+        links + leaf.node)
+        .run();
   }
-  LeafBisection<renewal_threads, items, ParticlesOfLeaf>(
-      *reinterpret_cast<CutMemory<renewal_threads, items>*>(memory),
-      {particles, leaf.first, is_of_cell ? before : nullptr}, leaf.count, rule, order + leaf.first,
-      links + leaf.node)
-      .run();
 }
 
 /// A field as units of 1, 4 or 8 bytes, and a copy of it.
@@ -148,38 +187,40 @@ __device__ void put_back(const FieldUnits& field, const LeafPlaces& leaf) {
     reinterpret_cast<Unit*>(field.values)[begin + u] = reinterpret_cast<const Unit*>(field.copy)[begin + u];
 }
 
-/// A block per leaf: copies what its particles will have, or brings that back once all leaves are copied.
+/// Copies what the particles of renewed leaves will have, or brings that back once all is copied.
 template <bool is_back>
 __global__ void __launch_bounds__(renewal_threads)
-    move_renewed(const LeafPlaces* leaves, const std::uint8_t* renewed, const std::uint32_t* order,
+    move_renewed(const LeafPlaces* leaves, const RenewedLeaves renewed, const std::uint32_t* order,
                  const __grid_constant__ SomeFields fields) {
-  if (!renewed[blockIdx.x]) return;
-  const LeafPlaces leaf = leaves[blockIdx.x];
-  for (int f = 0; f < fields.count; ++f) {
-    const FieldUnits& field = fields.field[f];
-    const auto move = [&](auto unit) {
-      using Unit = decltype(unit);
-      if constexpr (is_back)
-        put_back<Unit>(field, leaf);
+  for (std::uint32_t k = blockIdx.x; k < *renewed.count; k += gridDim.x) {
+    const LeafPlaces leaf = leaves[renewed.leaves[k].number];
+    for (int f = 0; f < fields.count; ++f) {
+      const FieldUnits& field = fields.field[f];
+      const auto move = [&](auto unit) {
+        using Unit = decltype(unit);
+        if constexpr (is_back)
+          put_back<Unit>(field, leaf);
+        else
+          put_in_order<Unit>(field, leaf, order);
+      };
+      if (field.size == 8)
+        move(std::uint64_t{});
+      else if (field.size == 4)
+        move(std::uint32_t{});
       else
-        put_in_order<Unit>(field, leaf, order);
-    };
-    if (field.size == 8)
-      move(std::uint64_t{});
-    else if (field.size == 4)
-      move(std::uint32_t{});
-    else
-      move(std::uint8_t{});
+        move(std::uint8_t{});
+    }
   }
 }
 
 /// As many fields at once as the copy has room for.
 void arrange_renewed(const DeviceArray<LeafPlaces>& leaves, std::size_t particles,
-                     std::span<const FieldBytes> fields, const std::uint8_t* renewed,
+                     std::span<const FieldBytes> fields, const RenewedLeaves& renewed,
                      const std::uint32_t* order) {
   std::size_t room = 2 * sizeof(Record);  // as much as the records had
   for (const FieldBytes& field : fields) room = std::max(room, field.element_size);
   const DeviceArray<std::uint64_t> copy((room * particles + 7) / 8 + most_fields);
+  const unsigned blocks = std::min(renewal_blocks, static_cast<unsigned>(leaves.size()));
   for (std::size_t next = 0; next < fields.size();) {
     SomeFields some;
     std::size_t used = 0;
@@ -188,7 +229,6 @@ void arrange_renewed(const DeviceArray<LeafPlaces>& leaves, std::size_t particle
       some.field[some.count++] = units_of(fields[next], reinterpret_cast<std::byte*>(copy.data() + used));
       used += (fields[next].element_size * particles + 7) / 8;
     }
-    const auto blocks = static_cast<unsigned>(leaves.size());
     move_renewed<false><<<blocks, renewal_threads, 0, stream()>>>(leaves.data(), renewed, order, some);
     move_renewed<true><<<blocks, renewal_threads, 0, stream()>>>(leaves.data(), renewed, order, some);
     launched("Grove::cuda::arrange_renewed", 0, 2);
@@ -216,23 +256,37 @@ void renew_trees(const DeviceArray<LeafPlaces>& leaves, std::int32_t largest, co
                  const GroupCuts& rule) {
   if (largest == 0) return;
   if (fields.size() > most_fields) throw std::logic_error("renew_trees: more fields than it takes");
-  const bool has_cells = cells.cells().size() > 0;
+  const auto count = static_cast<std::uint32_t>(leaves.size()),
+             domain_cells = static_cast<std::uint32_t>(cells.cells().size());
+  const DeviceArray<std::uint32_t> active(count), numbers(1);
+  const DeviceArray<RenewedLeaves::Leaf> list(count);
+  DeviceArray<std::uint8_t> taken(domain_cells), of_cell(domain_cells > 0 ? count : 0);
+  const RenewedLeaves renewed{list.data(), numbers.data()};
+  device_clear(renewed.count, sizeof(std::uint32_t));
+  count_active<<<count, threads, 0, stream()>>>(leaves.data(), particles.rung, particles.first_active,
+                                                active.data());
+  if (domain_cells > 0) {
+    of_cell.clear();
+    take_cells<<<blocks_for(domain_cells, warps), threads, 0, stream()>>>(
+        cells.cells().data(), domain_cells, active.data(), taken.data(), of_cell.data());
+  }
+  list_renewed<<<blocks_for(count), threads, 0, stream()>>>(
+      leaves.data(), count, active.data(), domain_cells > 0 ? of_cell.data() : nullptr, renewed);
+  launched("Grove::cuda::list_renewed", 0, domain_cells > 0 ? 3 : 2);
   const DeviceArray<std::uint32_t> order(particles.count);
-  DeviceArray<std::uint8_t> renewed(leaves.size());
-  renewed.clear();
   {
-    const DeviceArray<std::uint32_t> before(has_cells ? particles.count : 0);
-    if (has_cells) recut_cells(cells, particles, before.data(), renewed.data());
+    const DeviceArray<std::uint32_t> before(domain_cells > 0 ? particles.count : 0);
+    if (domain_cells > 0) recut_cells(cells, taken.data(), particles, before.data());
     with_items<renewal_threads>(largest, [&](auto per_thread) {
       constexpr int items = decltype(per_thread)::value;
       allow_cut_memory<renewal_threads, items>(cut_active<items>);
       cut_active<items>
-          <<<static_cast<unsigned>(leaves.size()), renewal_threads, sizeof(CutMemory<renewal_threads, items>),
-             stream()>>>(leaves.data(), particles, rule, before.data(), order.data(), links, renewed.data());
+          <<<std::min(renewal_blocks, count), renewal_threads, sizeof(CutMemory<renewal_threads, items>),
+             stream()>>>(leaves.data(), renewed, particles, rule, before.data(), order.data(), links);
     });
     launched("Grove::cuda::cut_active");
   }
-  arrange_renewed(leaves, particles.count, fields, renewed.data(), order.data());
+  arrange_renewed(leaves, particles.count, fields, renewed, order.data());
 }
 
 }  // namespace grove::cuda

@@ -76,7 +76,7 @@ DeviceTreeExchange::Said DeviceTreeExchange::publish(const Own& own, int first_a
   const std::vector<cuda::CoverNotice> all = gather(mine, said, timers);
   if (said.faults > 0) return said;
   const auto timer = timers.time("let");
-  now_->top->take(all);
+  now_->top->take(all);  // the GPU sums while the host looks for ranks in reach
   if (own.setup.walk.gravity.images.expands_far()) exchange_far(own);
   is_kept_ =
       has_told && std::all_of(all.begin(), all.end(), [](const auto& cover) { return cover.lacking == 0; });
@@ -212,7 +212,7 @@ void DeviceTreeExchange::exchange_targets(const Own& own) {
   const ExchangePlan plan(comm_, std::span<const Count>(to_rank), std::span<const Count>(from_rank));
   const double unit_length = own.setup.walk.units.length;
   std::vector<LeafTargets> far;
-  std::vector<cuda::TargetPieces::Range> ranks;
+  std::vector<cuda::TargetClusters::Range> ranks;
   const auto near = static_cast<std::uint32_t>(plan.receive_total());
   for (std::uint32_t next = 0; const Reach::Part& part : out) {
     if (part.is_near) {
@@ -236,7 +236,7 @@ void DeviceTreeExchange::exchange_targets(const Own& own) {
                         told_leaves_.size(), sent.data());
   exchange_.apply(plan, sent.data(), targets_.data(), sizeof(LeafTargets));
   cuda::device_upload(targets_.data() + near, far.data(), far.size() * sizeof(LeafTargets));
-  if (!pieces_ || pieces_->ranks() != ranks) pieces_.emplace(std::move(ranks));
+  if (!clusters_ || clusters_->ranks() != ranks) clusters_.emplace(std::move(ranks));
 }
 
 void DeviceTreeExchange::select(const Own& own) {
@@ -250,7 +250,7 @@ void DeviceTreeExchange::select(const Own& own) {
   }
   if (!is_kept_) {
     make_frames(own, roots, nullptr);
-    cuda::LetTargets targets(std::move(targets_), *pieces_, own.setup.walk.units, middle_of(own.domain.box));
+    cuda::LetTargets targets(std::move(targets_), *clusters_, own.setup.walk.units, middle_of(own.domain.box));
     cuda::LetReceivers receivers{now_->top->own_cells(), targets.view(), now_->frames.data(),
                                  own.setup.walk.units.length, own.setup.walk.gravity.images};
     if (keeps_) {
@@ -265,7 +265,6 @@ void DeviceTreeExchange::select(const Own& own) {
   sent_values_ = now_->top->gather(now_->sent_cells);
   if (own.setup.walk.gravity.images.expands_far()) sent_far_ = now_->top->gather_far(now_->sent_cells);
   if (!keeps_) now_->selection.reset();
-  now_->top->combine_above();
 }
 
 void DeviceTreeExchange::make_frames(const Own& own, const cuda::KnownRoots& roots,

@@ -129,7 +129,7 @@ class DeviceTreeExchange {
   // The last selection had these; the next one's are mostly the same.
   std::vector<cuda::ParticleRange> told_ranges_;
   cuda::DeviceArray<std::uint32_t> told_leaves_;  ///< in these
-  std::optional<cuda::TargetPieces> pieces_;
+  std::optional<cuda::TargetClusters> clusters_;
 
   // During a walk.
   int kind_ = 0;
