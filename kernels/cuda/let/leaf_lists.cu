@@ -1,5 +1,7 @@
 #include "kernels/cuda/let/leaf_lists.hpp"
 
+#include <utility>
+
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
 #include "kernels/cuda/device/streams.cuh"
@@ -28,11 +30,16 @@ __global__ void __launch_bounds__(list_threads)
 }
 
 __global__ void __launch_bounds__(list_threads)
-    collect_some(const LeafTrees trees, const LeafTargets* told, const std::uint32_t* leaves,
-                 std::size_t count, LeafTargets* targets) {
-  const std::size_t i = blockIdx.x * std::size_t{list_threads} + threadIdx.x;
+    collect_some(const LeafTrees trees, const LeafTargets* told, const LeafRanges::Place* ranges,
+                 std::uint32_t range_count, std::uint32_t count, LeafTargets* targets) {
+  const std::uint32_t i = blockIdx.x * list_threads + threadIdx.x;
   if (i >= count) return;
-  const std::uint32_t leaf = leaves[i];
+  std::uint32_t low = 0, high = range_count;  // the last range that begins at i or before
+  while (high - low > 1) {
+    const std::uint32_t middle = (low + high) / 2;
+    (ranges[middle].in_list <= i ? low : high) = middle;
+  }
+  const std::uint32_t leaf = ranges[low].first + (i - ranges[low].in_list);
   targets[i] = told ? told[leaf] : LeafTargets{trees.bounds[leaf], trees.origin[leaf], trees.ball_of(leaf)};
 }
 
@@ -64,11 +71,21 @@ void collect_notices(const LeafTrees& trees, const LeafTargets* told, double uni
   launched("Grove::cuda::collect_notices");
 }
 
-void collect_targets(const LeafTrees& trees, const LeafTargets* told, const std::uint32_t* leaves,
-                     std::size_t count, LeafTargets* targets) {
-  if (count == 0) return;
-  collect_some<<<blocks_for(count, list_threads), list_threads, 0, stream()>>>(trees, told, leaves, count,
-                                                                               targets);
+LeafRanges::LeafRanges(std::vector<Range> ranges) : ranges_(std::move(ranges)) {
+  std::vector<Place> places;
+  for (const Range& range : ranges_) {
+    places.push_back({leaves_, range.first});
+    leaves_ += range.count;
+  }
+  places_ = DeviceArray<Place>{std::span<const Place>(places)};
+}
+
+void collect_targets(const LeafTrees& trees, const LeafTargets* told, const LeafRanges& leaves,
+                     LeafTargets* targets) {
+  if (leaves.leaves() == 0) return;
+  const std::span<const LeafRanges::Place> ranges = leaves.places();
+  collect_some<<<blocks_for(leaves.leaves(), list_threads), list_threads, 0, stream()>>>(
+      trees, told, ranges.data(), static_cast<std::uint32_t>(ranges.size()), leaves.leaves(), targets);
   launched("Grove::cuda::collect_targets");
 }
 

@@ -7,7 +7,6 @@
 
 #include "comm/exchange_plan.hpp"
 #include "comm/message_exchange.hpp"
-#include "kernels/cuda/cuts/partition/list_ranges.hpp"
 #include "kernels/cuda/let/leaf_lists.hpp"
 #include "kernels/cuda/let/let_fields.hpp"
 
@@ -195,13 +194,13 @@ Count DeviceTreeExchange::leaves_in(std::span<const std::int32_t> covers) const 
 /// Near ranks whose cells own walks may open get the targets of all leaves in the covers from where. For far
 /// ones the covers say enough.
 void DeviceTreeExchange::exchange_targets(const Own& own) {
-  std::vector<cuda::ParticleRange> told;
+  std::vector<cuda::LeafRanges::Range> told;
   for (const Reach::Part& part : now_->reach->in()) {
     if (!part.is_near) continue;
     for (const std::int32_t cover : part.own) {
       const TopLinks& cell =
           table_.cells[static_cast<std::size_t>(known_.cover[static_cast<std::size_t>(cover)])];
-      told.push_back({static_cast<std::uint64_t>(cell.first_leaf), static_cast<std::uint64_t>(cell.leaves)});
+      told.push_back({static_cast<std::uint32_t>(cell.first_leaf), static_cast<std::uint32_t>(cell.leaves)});
     }
   }
   const std::span<const Reach::Part> in = now_->reach->in(), out = now_->reach->out();
@@ -227,13 +226,10 @@ void DeviceTreeExchange::exchange_targets(const Own& own) {
       far.push_back(LeafTargets::of(wanted_[static_cast<std::size_t>(cover)], unit_length));
   }
   targets_ = cuda::DeviceArray<LeafTargets>(near + far.size());
-  if (told != told_ranges_) {
-    told_leaves_ = cuda::list_ranges(told);
-    told_ranges_ = std::move(told);
-  }
-  const cuda::DeviceArray<LeafTargets> sent(told_leaves_.size());
-  cuda::collect_targets(own.forest.trees(), now_->told ? now_->told->leaves() : nullptr, told_leaves_.data(),
-                        told_leaves_.size(), sent.data());
+  if (told != told_leaves_.ranges()) told_leaves_ = cuda::LeafRanges(std::move(told));
+  const cuda::DeviceArray<LeafTargets> sent(told_leaves_.leaves());
+  cuda::collect_targets(own.forest.trees(), now_->told ? now_->told->leaves() : nullptr, told_leaves_,
+                        sent.data());
   exchange_.apply(plan, sent.data(), targets_.data(), sizeof(LeafTargets));
   cuda::device_upload(targets_.data() + near, far.data(), far.size() * sizeof(LeafTargets));
   if (!clusters_ || clusters_->ranks() != ranks) clusters_.emplace(std::move(ranks));
@@ -250,7 +246,8 @@ void DeviceTreeExchange::select(const Own& own) {
   }
   if (!is_kept_) {
     make_frames(own, roots, nullptr);
-    cuda::LetTargets targets(std::move(targets_), *clusters_, own.setup.walk.units, middle_of(own.domain.box));
+    cuda::LetTargets targets(std::move(targets_), *clusters_, own.setup.walk.units,
+                             middle_of(own.domain.box));
     cuda::LetReceivers receivers{now_->top->own_cells(), targets.view(), now_->frames.data(),
                                  own.setup.walk.units.length, own.setup.walk.gravity.images};
     if (keeps_) {

@@ -17,7 +17,7 @@
 #include "decomposition/known_cells.hpp"
 #include "gravity/gpu/device_forest.hpp"
 #include "gravity/gravity_storage.hpp"
-#include "kernels/cuda/cuts/partition/list_ranges.hpp"
+#include "kernels/cuda/let/leaf_lists.hpp"
 #include "kernels/cuda/let/let_selection.hpp"
 #include "kernels/cuda/let/told_targets.hpp"
 #include "kernels/cuda/trees/device_top.hpp"
@@ -127,8 +127,7 @@ class DeviceTreeExchange {
   std::map<int, cuda::LetNumbers> room_of_kind_;  ///< for what they find
   TableBytes tables_;
   // The last selection had these; the next one's are mostly the same.
-  std::vector<cuda::ParticleRange> told_ranges_;
-  cuda::DeviceArray<std::uint32_t> told_leaves_;  ///< in these
+  cuda::LeafRanges told_leaves_;
   std::optional<cuda::TargetClusters> clusters_;
 
   // During a walk.
