@@ -102,9 +102,9 @@ class CubeShares {
   std::vector<int> owners(std::span<const Bin> bins) const {
     std::vector<PartWork> work;
     for (const Bin& bin : bins) work.push_back(bin.work);
-    if (classes_ > 1) return owners_by_rungs(work, sharing_.speeds, sharing_.particle_cost);
+    if (classes_ > 1) return owners_by_rungs(work, sharing_.speeds, sharing_.particle_work);
     const auto weight = [&](const PartWork& part) {
-      return part.all() + sharing_.particle_cost * part.particles;
+      return part.all() + sharing_.particle_work * part.particles;
     };
     Count all = 0, before = 0;
     for (const PartWork& part : work) all += weight(part);

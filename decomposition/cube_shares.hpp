@@ -20,8 +20,8 @@ struct CubeSharing {
   std::function<std::vector<PartWork>(std::span<const IntegerPosition> begin)> weigh;
   std::array<Count, PartWork::classes> particles{};  ///< of all ranks, about, by class
   std::vector<std::uint32_t> speeds;                 ///< of the ranks, positive, in any unit
-  Count particle_cost = 0;                           ///< DecompositionParameters::particle_cost
-  Count domain_cell = 0;  ///< geometric cells with no more particles have one owner
+  Count particle_work = 0;  ///< of each particle in a longest step, beside its weight
+  Count domain_cell = 0;    ///< geometric cells with no more particles have one owner
 };
 
 /// Shares the root cube out, whatever lies in it: geometric cells are divided in which there are more than a

@@ -112,9 +112,9 @@ bool Decomposition::can_settle(const Domain& previous) {
 KeyRanges Decomposition::parts_of_ranks(const Domain& previous) const {
   const bool has_same_cells = previous.domain_cell > 0 && previous.box.axes == box_.axes;
   const int deepest = deepest_of(parameters_.rungs);
+  const Count particle_work = work_per_cycle(parameters_.particle_cost, deepest);
   if (has_same_cells) {
     const Cell& all = previous.cells[0];
-    const Count particle_work = parameters_.particle_cost << deepest;
     return balanced_parts(comm_, previous, particle_work, shares(all.weight + particle_work * all.count),
                           deepest > 0);
   }
@@ -129,7 +129,7 @@ KeyRanges Decomposition::parts_of_ranks(const Domain& previous) const {
   if (deepest == 0) sharing.particles[0] = previous.cells[0].count;
   sharing.speeds = parameters_.speeds;
   sharing.speeds.resize(static_cast<std::size_t>(comm_.size()), 1);
-  sharing.particle_cost = parameters_.particle_cost;
+  sharing.particle_work = particle_work;
   sharing.domain_cell = scheme_.domain_cell;
   return share_out_cube(comm_, sharing);
 }

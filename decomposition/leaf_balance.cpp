@@ -73,11 +73,12 @@ std::vector<std::uint32_t> LeafBalance::speeds_of_shares() {
   return result;
 }
 
-Count LeafBalance::particle_cost() {
+std::uint32_t LeafBalance::particle_cost() {
   if (!speeds_.are_known()) return particle_cost_;
-  const double seen = speeds_.particle_cost(), known = static_cast<double>(particle_cost_);
-  constexpr double change = 1.25;
-  if (seen > change * known || change * seen < known) particle_cost_ = std::llround(seen);
+  constexpr double change = 1.25, most = ~std::uint32_t{0};
+  const double seen = std::min(speeds_.particle_cost(), most), known = particle_cost_;
+  if (seen > change * known || change * seen < known)
+    particle_cost_ = static_cast<std::uint32_t>(std::lround(seen));
   return particle_cost_;
 }
 
@@ -128,7 +129,7 @@ std::optional<std::vector<std::int32_t>> LeafBalance::choose(std::span<const Cou
   RankSteps steps;
   for (const RankSteps& own : last_) steps += own;
   const Count all = std::accumulate(particles.begin(), particles.end(), Count{0}),
-              of_particle = particle_cost_ * (all > 0 ? steps.particles / all : 0);
+              of_particle = Count{particle_cost_} * (all > 0 ? steps.particles / all : 0);
   std::vector<Count> work(interactions.begin(), interactions.end());
   for (std::size_t i = 0; i < work.size(); ++i) work[i] += of_particle * particles[i];
   std::vector<std::int32_t> runs = runs_of_least_time(work, particles, current, speeds_.typical());

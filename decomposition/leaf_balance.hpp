@@ -39,7 +39,7 @@ class LeafBalance {
   std::vector<std::uint32_t> speeds_of_shares();
   /// And what a particle costs in each step (DecompositionParameters::particle_cost). It stays as it is until
   /// another one is seen to be a quarter more or less, so that shares do not follow the noise of clocks.
-  Count particle_cost();
+  std::uint32_t particle_cost();
 
   /// True if any other runs could pay now: a first look, before the work of leaves is gathered. It knows no
   /// leaves, so it may be wrong again and again, where ranks have few large ones. After a choice that was
@@ -84,7 +84,7 @@ class LeafBalance {
   RankSpeeds speeds_;
   std::vector<RankSteps> last_;                   ///< by rank, of the last longest step
   std::vector<double> in_force_;                  ///< in the last decomposition
-  Count particle_cost_ = 0;                       ///< likewise
+  std::uint32_t particle_cost_ = 0;               ///< likewise
   double last_decomposition_ = 0, interval_ = 0;  ///< longest steps; 0: there was one decomposition at most
   bool is_decomposed_ = false;
   std::optional<Refusal> refused_;

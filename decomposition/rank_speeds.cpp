@@ -32,7 +32,8 @@ void RankSpeeds::add(std::span<const RankSteps> steps) {
   seen_.push_front(std::move(speeds));
   if (seen_.size() > remembered) seen_.pop_back();
   RankSteps all;
-  for (const RankSteps& own : steps) all += own;
+  for (const RankSteps& own : steps)
+    if (own.walk.interactions > 0 && own.walk.seconds > 0) all += own;
   const double of_interaction = all.walk.seconds / static_cast<double>(all.walk.interactions),
                of_particle = all.particles > 0 ? all.other_seconds / static_cast<double>(all.particles) : 0;
   costs_.push_front(std::max(0.0, of_particle / of_interaction));

@@ -20,11 +20,11 @@ struct Walked {
   }
 };
 
-/// What a rank has done in some steps.
+/// The work of a rank in some steps.
 struct RankSteps {
   Walked walk;
   Count particles = 0;       ///< own ones, added up over the steps
-  double other_seconds = 0;  ///< that steps took for all of these: they move, and their nodes with them
+  double other_seconds = 0;  ///< that steps took beside walks and messages: these move, and trees with them
 
   RankSteps& operator+=(const RankSteps& o) {
     walk += o.walk;

@@ -18,7 +18,7 @@ struct Load {
   std::array<double, classes> of_step{};
   double particles = 0;
 
-  /// in_each: what all particles together add to each step. deepest: class that there is.
+  /// in_each: what the particles of the part add to each step. deepest: the deepest class that has work.
   static Load of(const PartWork& part, double in_each, std::size_t deepest) {
     Load load;
     load.particles = static_cast<double>(part.particles);
@@ -173,14 +173,15 @@ class Halving {
 
 class RungShares {
  public:
-  RungShares(std::span<const PartWork> parts, std::span<const std::uint32_t> speeds, Count particle_cost)
+  RungShares(std::span<const PartWork> parts, std::span<const std::uint32_t> speeds, Count particle_work)
       : parts_(parts), speeds_(speeds), owners_(parts.size(), 0) {
     std::size_t deepest = 0;
     for (const PartWork& part : parts)
       for (std::size_t c = 0; c < classes; ++c)
         if (part.work[c] > 0) deepest = std::max(deepest, c);
+    const double in_each = static_cast<double>(particle_work) / static_cast<double>(1U << deepest);
     for (const PartWork& part : parts)
-      loads_.push_back(Load::of(part, static_cast<double>(particle_cost * part.particles), deepest));
+      loads_.push_back(Load::of(part, in_each * static_cast<double>(part.particles), deepest));
     Load all;
     for (const Load& load : loads_) all += load;
     particles_of_speed_ = all.particles / sum_of_speeds(0, speeds.size());
@@ -251,8 +252,8 @@ class RungShares {
 }  // namespace
 
 std::vector<int> owners_by_rungs(std::span<const PartWork> parts, std::span<const std::uint32_t> speeds,
-                                 Count particle_cost) {
-  return RungShares(parts, speeds, particle_cost).run();
+                                 Count particle_work) {
+  return RungShares(parts, speeds, particle_work).run();
 }
 
 }  // namespace grove

@@ -17,12 +17,12 @@ namespace grove {
 /// Steps of two rungs are as frequent as StepRule makes them; classes of PartWork are taken as rungs, all
 /// above the first as that one.
 ///
-/// particle_cost: what each particle adds to the work of every step (DecompositionParameters).
+/// particle_work: of each particle in a longest step, beside that of its part, in equal parts in every step.
 ///
 /// parts (in): in an order in which neighbours are near each other. speeds: of the ranks, positive, in any
 /// unit. Returns the owner of each. The same result everywhere. Cost: O(parts log P), and some 1000 sums of
 /// work for each cut.
 std::vector<int> owners_by_rungs(std::span<const PartWork> parts, std::span<const std::uint32_t> speeds,
-                                 Count particle_cost);
+                                 Count particle_work);
 
 }  // namespace grove

@@ -63,7 +63,7 @@ struct DecompositionParameters {
   std::vector<std::uint32_t> speeds{};
   /// The interactions that take as long as what each step does for a particle beside walks; used under
   /// `domains`.
-  Count particle_cost = 0;
+  std::uint32_t particle_cost = 0;
 };
 
 }  // namespace grove

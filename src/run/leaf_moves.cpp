@@ -53,7 +53,7 @@ std::vector<std::uint32_t> LeafMoves::speeds() {
   return balance_.speeds_of_shares();
 }
 
-Count LeafMoves::particle_cost() { return comm_.size() == 1 ? 0 : balance_.particle_cost(); }
+std::uint32_t LeafMoves::particle_cost() { return comm_.size() == 1 ? 0 : balance_.particle_cost(); }
 
 /// The first whole cell of each rank, as it is to be; empty: as it is.
 std::vector<std::int32_t> LeafMoves::choose(const Backend& backend, const Domain& domain,

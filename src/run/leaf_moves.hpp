@@ -32,7 +32,7 @@ class LeafMoves {
   /// For the decomposition that comes now: DecompositionParameters::speeds.
   std::vector<std::uint32_t> speeds();
   /// And DecompositionParameters::particle_cost.
-  Count particle_cost();
+  std::uint32_t particle_cost();
   /// Before the walk of the first step in a longest step, if there was no decomposition: moves what pays.
   /// Returns how many leaves that were. Adds to move and wait.
   Count move(Backend& backend, Domain& domain, double now, PhaseTimers& timers);

@@ -110,18 +110,31 @@ TEST(RungShares, deep_rungs_are_shared_as_others_are) {
   EXPECT_LE(time_over_least(by_rank(parts, owners, 2), Speeds{1, 1}), 1 + 1.0 / 16);
 }
 
-/// Equal work of a row in which it rises is 39 parts of 64 for the first rank. Where it is 1% of what steps do
-/// for all particles that is not equal time: each rank is to have 32 parts. A cut that misses by half a part
-/// misses by 1/64 of a rank's time.
+/// Equal work of a row in which it rises is 39 parts of 64 for the first rank. Where it is less than 1% of
+/// what steps do for all particles that is not equal time: each rank is to have 32 parts. A cut that misses
+/// by half a part misses by 1/64 of a rank's time.
 TEST(RungShares, what_steps_do_for_all_particles_is_shared_out) {
-  constexpr Count cost = 500;
+  constexpr Count cost = 500;  // of a particle and step
+  constexpr int deepest = PartWork::classes - 1;
   const Parts parts = parts_of(64, [](int c, std::size_t i) -> Count {
-    return c == 0 || c == 3 ? static_cast<Count>(7 * (40 + i)) : 0;  // 504 per part in the mean
+    return c == 0 || c == deepest ? static_cast<Count>(7 * (40 + i)) : 0;  // 504 per part in the mean
   });
   const Speeds two{1, 1};
   EXPECT_GT(time_over_least(by_rank(parts, owners_by_rungs(parts, two, 0), 2), two, cost), 1.1);
-  const std::vector<int> owners = owners_by_rungs(parts, two, cost);
+  const std::vector<int> owners = owners_by_rungs(parts, two, cost << deepest);
   EXPECT_LE(time_over_least(by_rank(parts, owners, 2), two, cost), 1 + 1.0 / 64);
+}
+
+/// Parts of work 14 (40 + i) in a longest step have 100 particles each, which add 10 each: k parts have
+/// 7 k^2 + 1553 k of 128064, half of that for k = 35.5. In another unit, that of a step, it would be 32.8
+/// or 38.1.
+TEST(RungShares, particles_add_to_the_work_of_a_longest_step) {
+  constexpr int deepest = 3;
+  const Parts parts = parts_of(
+      64, [](int c, std::size_t i) -> Count { return c == deepest ? static_cast<Count>(14 * (40 + i)) : 0; });
+  const std::vector<int> owners = owners_by_rungs(parts, Speeds{1, 1}, 10);
+  EXPECT_EQ(runs_of(owners), 2U);
+  EXPECT_NEAR(static_cast<double>(std::count(owners.begin(), owners.end(), owners.front())), 35.5, 0.75);
 }
 
 /// Work of every class around a place of its own: more kinds than a halving has cuts for.

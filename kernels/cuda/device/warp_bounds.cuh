@@ -9,9 +9,7 @@ __device__ inline int ordered(float value) {
   const int bits = __float_as_int(value);
   return bits < 0 ? bits ^ 0x7fffffff : bits;
 }
-__device__ inline float from_ordered(int bits) {
-  return __int_as_float(bits < 0 ? bits ^ 0x7fffffff : bits);
-}
+__device__ inline float from_ordered(int bits) { return __int_as_float(bits < 0 ? bits ^ 0x7fffffff : bits); }
 
 /// The union over all lanes. Of integers the least is found in one instruction, of floats in ten. What is
 /// not a number is in no bounds: widen() leaves it out.

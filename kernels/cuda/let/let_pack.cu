@@ -73,7 +73,7 @@ struct TreePacking {
   }
 };
 
-/// Where a block packs a tree: by word of marks, what comes before it.
+/// The memory in which a block packs a tree: by word of marks, what comes before it.
 struct PackMemory {
   static constexpr int words = most_in_block / 32;
   std::uint32_t selected[words];

@@ -141,7 +141,7 @@ class TargetSearch {
     return all;
   }
 
-  /// Of a slot.
+  /// The marks of a slot.
   __device__ std::uint32_t* opened_of(std::int32_t slot) const {
     return opened_ + std::size_t{slot_words_} * static_cast<std::uint32_t>(slot);
   }

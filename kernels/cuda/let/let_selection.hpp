@@ -36,7 +36,7 @@ class TargetClusters {
   const std::vector<Range>& ranks() const { return ranks_; }
   const TargetRange* clusters() const { return arrays_.at<TargetRange>(clusters_); }  ///< of targets
   const TargetRange* sets() const { return arrays_.at<TargetRange>(sets_); }          ///< of clusters
-  /// Of each slot the first cluster, and the end.
+  /// The first cluster of each slot, and the end.
   const std::uint32_t* first_cluster() const { return arrays_.at<std::uint32_t>(first_cluster_); }
   std::size_t cluster_count() const { return cluster_count_; }
   std::size_t set_count() const { return set_count_; }

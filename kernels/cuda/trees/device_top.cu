@@ -32,7 +32,8 @@ struct Climb {
   TopSum* sums;
   std::uint32_t* has_one;  ///< a bit per cell: one of its children is done; 0 before
 
-  /// The next step of the way from a cell: its parent, below 0 if it is the root, and its sibling.
+  /// The next step of the way from a cell: its parent, below 0 if it is the root, the left child of that, and
+  /// the sibling.
   struct Step {
     std::int32_t up, left, sibling;
   };
@@ -42,8 +43,8 @@ struct Climb {
   }
 
   /// Goes on from a cell with its sum, until another one has to come. Of two that meet the second goes on
-  /// with their parent. stops(cell, before, sum): what there is to do at each, before: the cell where the
-  /// sum of its other child, if that is there, was made; true: no farther.
+  /// with their parent. stops(cell, below, sibling): what there is to do at each; below: the child that this
+  /// came from, -1 at the first one; sibling: that of it; true: no farther.
   template <class Visit>
   __device__ void run(std::int32_t c, TopSum sum, const Visit& stops) const {
     Step step = step_from(c);
@@ -85,7 +86,7 @@ struct CellClimb {
   }
 };
 
-/// From each own leaf to cells below which all own leaves begin in the same block.
+/// From each own leaf to covers, or to the last cells below which all own leaves begin in the same block.
 struct LeafClimb {
   CellClimb climb;
   WalkUnits units;
@@ -143,7 +144,7 @@ __global__ void __launch_bounds__(most_climb_threads)
     from.begin_at(i, way);
 }
 
-/// sums (out): of all cells that there is something below to begin at.
+/// from: where to begin. sums (out): of the cells on all ways from there.
 template <class Begin>
 void climb_from(const Begin& from, std::size_t count, unsigned blocks, unsigned block_threads,
                 const TopLinks* cells, const DeviceArray<std::int32_t>& parent, TopSum* sums) {
@@ -406,18 +407,19 @@ void DeviceTop::divide_way() {
   constexpr std::int32_t none = -1;
   const std::vector<TopLinks>& cells = table_.cells;
   std::vector<std::int32_t> block(cells.size(), none);  // that begins at all own leaves below
-  std::vector<std::uint8_t> is_head(cells.size(), 0);
+  std::vector<std::uint8_t> is_head(cells.size(), 0), is_cover(cells.size(), 0);
+  for (const std::int32_t cover : table_.covers) is_cover[static_cast<std::size_t>(cover)] = 1;
   std::vector<std::int32_t> heads;
   for (std::size_t c = cells.size(); c-- > 0;) {
     if (cells[c].is_leaf()) {
-      if (cells[c].first_leaf < table_.own_leaves)
+      if (cells[c].first_leaf < table_.own_leaves && !is_cover[c])
         block[c] = cells[c].first_leaf / static_cast<std::int32_t>(top_threads);
       continue;
     }
     if (cells[c].child < 0) continue;
     const auto left = static_cast<std::size_t>(cells[c].child);
     if (block[left] == block[left + 1]) {
-      block[c] = block[left];
+      if (!is_cover[c]) block[c] = block[left];  // nothing goes on from there
       continue;
     }
     for (const std::size_t child : {left, left + 1})

@@ -156,7 +156,7 @@ class DeviceTop {
   DeviceArray<std::uint32_t> leaf_cell_;
   DeviceArray<NodeLinks> links_;
   DeviceArray<std::uint32_t> beginnings_, first_beginning_;
-  // Where the way of sums up the tree is divided.
+  // The way of sums up the tree is divided here.
   DeviceArray<std::int32_t> heads_;
   DeviceArray<std::uint8_t> is_head_;  ///< [cells of the table]
 

@@ -17,7 +17,7 @@ static_assert(most_buckets == tree_threads && 3 * most_samples <= tree_threads &
 /// Particles by place, buckets apart by one, so that threads which read one bucket each read other banks.
 constexpr int staged_bucket = bucket_size + 1;
 
-/// A node has buckets that several warps begin with.
+/// Added to the arrivals at a node with buckets that several warps begin with.
 constexpr int is_shared = 2;
 
 /// Working memory of a block. Nodes and buckets by number in the leaf.

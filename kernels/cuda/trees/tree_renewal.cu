@@ -16,7 +16,7 @@ namespace {
 
 /// More than where all leaves are cut: few are, and their time is that of one.
 constexpr int renewal_threads = 1024;
-/// Of such blocks, which share what is renewed: a few times as many as a GPU holds.
+/// The blocks that share what is renewed: a few times as many as a GPU holds.
 constexpr unsigned renewal_blocks = 528;
 constexpr std::size_t most_fields = 24;
 
