@@ -47,7 +47,7 @@ Paths paths_of(const Domain& domain) {
 /// Weights as the decomposition has taken them.
 const std::uint32_t* weights_of(const Communicator& comm, const DeviceParticles& particles) {
   const std::uint32_t* const work = particles.values(fields::work);
-  const Count sum = work ? cuda::sum_work(work, particles.size()).work : 0;
+  const Count sum = work ? cuda::sum_work(work, particles.size()).get().work : 0;
   return comm.max(sum) > 0 ? work : nullptr;
 }
 

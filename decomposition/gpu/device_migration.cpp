@@ -55,7 +55,6 @@ void DeviceRank::migrate(const Communicator& comm, const Frontier& frontier, con
   move_fields(plan, index.data(), moves.most);
   index = {};
   merge_arrivals(frontier, portions, moves, plan, box, comm.rank());
-  cuda::device_synchronise();
 }
 
 /// Arrivals are numbered from the end of the particles on. Ids and weights, which cuts look up, are put

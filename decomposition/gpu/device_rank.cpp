@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -20,31 +21,6 @@
 #include "kernels/cuda/particles/fields.hpp"
 
 namespace grove {
-namespace {
-
-/// Sets the weights of all cells of some subtrees. first: the first record of each; weights: device.
-void weigh_cells(std::span<std::vector<Cell>> subtrees, std::span<const std::uint64_t> first,
-                 const cuda::DeviceRecords& records, const std::uint32_t* weights) {
-  std::vector<cuda::Segment> leaves;
-  for (std::size_t i = 0; i < subtrees.size(); ++i)
-    for (const Cell& cell : subtrees[i])
-      if (cell.is_leaf())
-        leaves.push_back({first[i] + static_cast<std::uint64_t>(cell.first - subtrees[i][0].first),
-                          static_cast<std::uint64_t>(cell.count)});
-  std::vector<Count> weight(leaves.size());
-  cuda::sum_weights(records, weights, leaves, weight);
-  auto next = weight.begin();
-  for (std::vector<Cell>& subtree : subtrees) {
-    for (Cell& cell : subtree)
-      if (cell.is_leaf()) cell.weight = *next++;
-    for (std::size_t c = subtree.size(); c-- > 0;)
-      if (const auto child = static_cast<std::size_t>(subtree[c].child); !subtree[c].is_leaf())
-        subtree[c].weight = subtree[child].weight + subtree[child + 1].weight;
-  }
-}
-
-}  // namespace
-
 DeviceRank::DeviceRank(DeviceParticles& particles, const DeviceExchange& exchange,
                        const DecompositionParameters& parameters, const Domain& previous,
                        DecompositionReport& report, bool keep_records)
@@ -54,27 +30,26 @@ DeviceRank::DeviceRank(DeviceParticles& particles, const DeviceExchange& exchang
       previous_(previous),
       report_(report),
       keep_records_(keep_records),
+      extent_(cuda::find_extent(positions(), size())),
+      work_(cuda::sum_work(particles.values(fields::work), size())),
       ids_(particles.size()) {}
 
-bool DeviceRank::has_work() {
-  const std::uint32_t* const work = particles_.values(fields::work);
-  work_ = work ? cuda::sum_work(work, size()) : cuda::WorkSum{0, 0};
-  return work_.work > 0;
-}
+bool DeviceRank::has_work() { return work_.get().work > 0; }
 
 Count DeviceRank::weigh(bool weighted) {
   weighted_ = weighted;
   weight_ = static_cast<Count>(size());
   if (weighted_) {
-    if (work_.idle > 0) cuda::employ_idle(particles_.values(fields::work), size());
-    weight_ = work_.work + work_.idle;
+    const auto& [work, idle] = work_.get();
+    if (idle > 0) cuda::employ_idle(particles_.values(fields::work), size());
+    weight_ = work + idle;
   }
   return weight_;
 }
 
 Box DeviceRank::take_all(const Communicator& comm, const CellAxes& axes, const std::optional<Box>& previous,
                          Cell& root) {
-  cuda::Extent extent = cuda::find_extent(positions(), size());
+  cuda::Extent extent = extent_.get();
   comm.together([&] {
     if (!extent.is_finite) {
       const std::size_t i = cuda::first_not_finite(positions(), size());
@@ -145,10 +120,8 @@ std::vector<Cell> DeviceRank::cut_delegated_cell(const CutScheme& scheme, const 
   const cuda::DeviceArray<std::uint32_t> weight(weighted_ ? count : 0);
   cuda::unpack_delegated(received.data(), count, records, id.data(), weight.data());
   const cuda::SubtreeRoot all{root, 0};
-  std::vector<std::vector<Cell>> subtree =
-      cuda::cut_to_leaves(scheme, std::span(&all, 1), records, spare, id.data());
-  if (weighted_) weigh_cells(subtree, std::span(&all.first, 1), records, weight.data());
-  return std::move(subtree[0]);
+  return std::move(cuda::cut_to_leaves(scheme, std::span(&all, 1), records, spare, id.data(),
+                                       weighted_ ? weight.data() : nullptr)[0]);
 }
 
 void DeviceRank::divide_delegated(std::span<const Cell> top, const DelegatedCells& delegated) {
@@ -185,14 +158,10 @@ void DeviceRank::cut_alone(const CutScheme& scheme, std::span<const Cell> top, c
   }
   if (!shallowest) return;
   std::vector<std::vector<Cell>> subtrees;
-  std::vector<std::uint64_t> first;
-  const bool by_weight = cuts_by_weight(scheme);
-  if (!by_weight) subtrees = cut_roots(scheme, roots, *shallowest);
-  for (std::size_t i = 0; i < roots.size(); ++i) {
-    first.push_back(roots[i].first);
-    if (by_weight) subtrees.push_back(cut_by_services(scheme, roots[i]));
-  }
-  if (weighted_ && !by_weight) weigh_cells(subtrees, first, records_, weights());
+  if (cuts_by_weight(scheme))
+    for (const cuda::SubtreeRoot& root : roots) subtrees.push_back(cut_by_services(scheme, root));
+  else
+    subtrees = cut_roots(scheme, roots, *shallowest);
   for (const std::vector<Cell>& cells : subtrees)
     if (cells.size() > 1) own_cells_.insert(own_cells_.end(), cells.begin(), cells.end());
 }
@@ -202,12 +171,18 @@ std::vector<std::vector<Cell>> DeviceRank::cut_roots(const CutScheme& scheme,
                                                      std::span<const cuda::SubtreeRoot> roots,
                                                      std::size_t depth) {
   const auto cut = [&](std::span<const cuda::SubtreeRoot> cells) {
-    return cuda::cut_to_leaves(scheme, cells, records_, spare_, ids(), &report_.levels, depth);
+    return cuda::cut_to_leaves(scheme, cells, records_, spare_, ids(), weights(), &report_.levels, depth);
   };
   if (segments_.empty()) {
     const std::vector<IntegerPosition> begins = known_domain_cells();
-    if (begins.empty()) return cut(roots);
-    segments_ = sort_and_describe(roots, begins, records_, spare_, ids());
+    // The parts are of the root cube, so a rank that is not alone may have some of one in several roots.
+    if (begins.empty() || roots.size() > 1) return cut(roots);
+    std::vector<std::uint32_t> number(begins.size());
+    std::iota(number.begin(), number.end(), 0U);
+    const auto parts = static_cast<std::uint32_t>(begins.size());
+    const cuda::DeviceArray<Count> part_begin = cuda::sort_by_part(records_, spare_, begins, number, parts);
+    segments_ = segments_of(cuda::describe_parts(records_, ids(), weights(), {part_begin.data(), parts}),
+                            weights() != nullptr, 0);
   }
   const RootTops tops(scheme, roots, segments_);
   depth += tops.least_levels();
@@ -262,7 +237,8 @@ void DeviceRank::arrange() {
     order_fields();
     cuda::number_elements(records_.columns[3].data(), records_.size());
   }
-  if (!keep_records_) records_ = cuda::DeviceRecords();
+  if (keep_records_) return;
+  records_ = cuda::DeviceRecords();
   cuda::device_synchronise();
 }
 
@@ -301,7 +277,6 @@ void DeviceRank::order_fields() {
   }
   arrived_.clear();
   particles_.set_size(count);
-  cuda::device_synchronise();
 }
 
 Domain decompose(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,

@@ -9,6 +9,7 @@
 #include "decomposition/gpu/device_exchange.hpp"
 #include "decomposition/rank_storage.hpp"
 #include "kernels/cuda/cuts/bisection.hpp"
+#include "kernels/cuda/cuts/services/places.hpp"
 #include "kernels/cuda/cuts/services/resident_cells.hpp"
 #include "kernels/cuda/particles/fields.hpp"
 #include "kernels/math/led_positions.hpp"
@@ -62,9 +63,8 @@ class DeviceRank : public RankStorage, private Settling {
   std::vector<Segment> settle(const Communicator& comm, const PlaceFinder& finder, const Box& box,
                               Count all) override;
   void take_portions(const Frontier& frontier, std::span<const Count> portions) override;
-  std::vector<Segment> join_arrived(std::span<const Count> begin, const cuda::DeviceRecords& arrived,
-                                    std::span<const Count> arrived_begin,
-                                    std::span<const std::size_t> cover_cell, int rank);
+  std::vector<Segment> describe(const cuda::PartBegins& parts, std::span<const std::size_t> cover_cell,
+                                int rank);
   std::vector<IntegerPosition> known_domain_cells() const;
   void end_arrival();
 
@@ -98,10 +98,11 @@ class DeviceRank : public RankStorage, private Settling {
   const Domain& previous_;
   DecompositionReport& report_;
   bool keep_records_;
-  Box box_;                   ///< of the records
-  cuda::WorkSum work_{0, 0};  ///< of the particles of this rank
-  bool weighted_ = false;     ///< particles have weights, on all ranks
-  Count weight_ = 0;          ///< of all particles of this rank
+  Box box_;                              ///< of the records
+  cuda::Arriving<cuda::Extent> extent_;  ///< of the particles of this rank, as they came
+  cuda::Arriving<cuda::WorkSum> work_;   ///< likewise
+  bool weighted_ = false;                ///< particles have weights, on all ranks
+  Count weight_ = 0;                     ///< of all particles of this rank
   std::size_t ids_;  ///< ids and weights there are: of the particles, then of those that have arrived
   std::optional<cuda::ResidentCells> cells_;
   std::vector<Count> portions_;          ///< of a decomposition in one round: records by frontier cell

@@ -41,7 +41,7 @@ struct DividedCover {
 }  // namespace
 
 bool DeviceRank::take_inside(const Box& box) {
-  const cuda::Extent extent = cuda::find_extent(positions(), size());
+  const cuda::Extent& extent = extent_.get();
   const bool fits =
       extent.is_finite && (size() == 0 || (box.contains(extent.low) && box.contains(extent.high)));
   if (!fits) return false;
@@ -70,60 +70,50 @@ std::vector<Segment> DeviceRank::settle(const Communicator& comm, const PlaceFin
     return cuda::sort_by_part(records, spare, cover.begin, cover.number, numbers);
   };
 
-  const std::vector<Count> begin = sort(records_);
+  const cuda::DeviceArray<Count> own_begin = sort(records_);
+  std::vector<Count> begin(numbers + 1);
+  own_begin.download(begin);
   std::vector<Count> leaving;
   for (std::size_t rank = own; rank < numbers; ++rank) leaving.push_back(begin[rank + 1] - begin[rank]);
   Count most = begin[numbers] - begin[own];
   const ExchangePlan plan = ExchangePlan::with_largest(comm, leaving, most);
-  cuda::DeviceRecords arrived;
-  std::vector<Count> arrived_begin(numbers + 1, 0);
+  const cuda::PartBegins stay{own_begin.data(), static_cast<std::uint32_t>(own)};
+  const auto received = static_cast<std::size_t>(plan.receive_total());
   if (most > 0) {
-    const auto received = static_cast<std::size_t>(plan.receive_total());
     check_sizes(comm, size() + received, all);
-    if (received > 0 || plan.send_total() > 0) {
+    if (received > 0 || plan.send_total() > 0)
       move_fields(plan, records_.columns[3].data() + begin[own], most);
-      arrived = cuda::DeviceRecords(received);
-      cuda::make_records(box, arrived_positions(), received, static_cast<std::uint32_t>(size()), arrived);
-      arrived_begin = sort(arrived);
-    }
   }
-  return join_arrived(begin, arrived, arrived_begin, cover.own_cell, comm.rank());
+  const std::size_t count = static_cast<std::size_t>(begin[own]) + received;
+  if (received == 0 && count == records_.size()) {
+    spare_ = cuda::DeviceRecords(count);
+    return describe(stay, cover.own_cell, comm.rank());
+  }
+  cuda::DeviceRecords arrived(received), joined(count);
+  cuda::make_records(box, arrived_positions(), received, static_cast<std::uint32_t>(size()), arrived);
+  const cuda::DeviceArray<Count> arrived_begin = sort(arrived),
+                                 joined_begin =
+                                     cuda::join_parts(records_, stay, arrived, arrived_begin.data(), joined);
+  records_ = std::move(joined);
+  arrived = {};
+  spare_ = cuda::DeviceRecords(count);
+  return describe({joined_begin.data(), stay.parts}, cover.own_cell, comm.rank());
 }
 
-/// Makes the records those of the parts of own cells, in each those that stay, then those that have arrived.
-/// begin, arrived_begin: where those of each part begin. cover_cell: the own cell of each part. Returns the
-/// segments of own cells.
-std::vector<Segment> DeviceRank::join_arrived(std::span<const Count> begin,
-                                              const cuda::DeviceRecords& arrived,
-                                              std::span<const Count> arrived_begin,
-                                              std::span<const std::size_t> cover_cell, int rank) {
-  std::vector<cuda::SegmentCopy> stay, arrive;
-  std::vector<cuda::Segment> parts;
-  std::vector<std::size_t> cell_of_part;
-  std::uint64_t end = 0;
-  for (std::size_t c = 0; c < cover_cell.size(); ++c) {
-    const auto staying = static_cast<std::uint64_t>(begin[c + 1] - begin[c]),
-               arriving = static_cast<std::uint64_t>(arrived_begin[c + 1] - arrived_begin[c]);
-    stay.push_back({static_cast<std::uint64_t>(begin[c]), staying, end});
-    arrive.push_back({static_cast<std::uint64_t>(arrived_begin[c]), arriving, end + staying});
-    if (staying + arriving > 0) {
-      parts.push_back({end, staying + arriving});
-      cell_of_part.push_back(cover_cell[c]);
-    }
-    end += staying + arriving;
-  }
-  if (arrived.size() > 0 || end != records_.size()) {
-    cuda::DeviceRecords joined(end);
-    cuda::copy_segments(records_, joined, stay);
-    cuda::copy_segments(arrived, joined, arrive);
-    records_ = std::move(joined);
-  }
-  spare_ = cuda::DeviceRecords(end);
-  segments_ = describe(records_, ids(), weights(), parts, rank);
+/// Describes the parts of own cells, which the records are. cover_cell: the own cell of each part. Returns
+/// the segments of own cells that are not empty.
+std::vector<Segment> DeviceRank::describe(const cuda::PartBegins& parts,
+                                          std::span<const std::size_t> cover_cell, int rank) {
+  const cuda::DescribedParts found = cuda::describe_parts(records_, ids(), weights(), parts);
+  segments_ = segments_of(found, weights() != nullptr, rank);
   std::vector<Segment> result;
-  for (std::size_t first = 0, last; first < segments_.size(); first = last) {
-    for (last = first; last < segments_.size() && cell_of_part[last] == cell_of_part[first];) ++last;
-    result.push_back(grove::joined(std::span(segments_).subspan(first, last - first)));
+  for (std::size_t part = 0, next = 0; part < cover_cell.size();) {
+    const std::size_t first = next;
+    const std::size_t cell = cover_cell[part];
+    for (; part < cover_cell.size() && cover_cell[part] == cell; ++part)
+      if (found.begin[part + 1] > found.begin[part]) ++next;
+    if (next > first)
+      result.push_back(grove::joined(std::span<const Segment>(segments_).subspan(first, next - first)));
   }
   return result;
 }

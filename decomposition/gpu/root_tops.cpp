@@ -1,35 +1,13 @@
 #include "decomposition/gpu/root_tops.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "decomposition/join_cells.hpp"
-#include "kernels/cuda/cuts/partition/record_segments.hpp"
-#include "kernels/cuda/cuts/services/places.hpp"
 
 namespace grove {
-namespace {
-
-/// The records of each root that are in one part. part_begin: where those of each part begin, and their end.
-std::vector<cuda::Segment> pieces_of(std::span<const cuda::SubtreeRoot> roots,
-                                     std::span<const Count> part_begin) {
-  std::vector<cuda::Segment> pieces;
-  std::size_t part = 0;
-  for (const cuda::SubtreeRoot& root : roots) {
-    const std::uint64_t end = root.first + static_cast<std::uint64_t>(root.cell.count);
-    for (std::uint64_t begin = root.first; begin < end; begin += pieces.back().count) {
-      while (static_cast<std::uint64_t>(part_begin[part + 1]) <= begin) ++part;
-      pieces.push_back({begin, std::min(end, static_cast<std::uint64_t>(part_begin[part + 1])) - begin});
-    }
-  }
-  return pieces;
-}
-
-}  // namespace
-
 std::vector<std::size_t> depths(std::span<const Cell> cells) {
   std::vector<std::size_t> depth(cells.size(), 0);
   for (std::size_t c = 0; c < cells.size(); ++c) {
@@ -40,28 +18,16 @@ std::vector<std::size_t> depths(std::span<const Cell> cells) {
   return depth;
 }
 
-std::vector<Segment> describe(const cuda::DeviceRecords& records, const ParticleId* ids,
-                              const std::uint32_t* weights, std::span<const cuda::Segment> segments,
-                              int rank) {
-  const std::vector<cuda::SegmentContent> contents = cuda::describe_segments(records, ids, weights, segments);
-  std::vector<Segment> result;
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    const auto& [bounds, first, weight] = contents[i];
-    const auto count = static_cast<Count>(segments[i].count);
-    result.push_back({bounds.low, bounds.high, count, weights ? weight : count, {}, rank});
-    std::copy_n(first, 3, result.back().first);
+std::vector<Segment> segments_of(const cuda::DescribedParts& parts, bool have_weights, int rank) {
+  std::vector<Segment> segments;
+  for (std::size_t i = 0; i < parts.contents.size(); ++i) {
+    const Count count = parts.begin[i + 1] - parts.begin[i];
+    if (count == 0) continue;
+    const auto& [bounds, first, weight] = parts.contents[i];
+    segments.push_back({bounds.low, bounds.high, count, have_weights ? weight : count, {}, rank});
+    std::copy_n(first, 3, segments.back().first);
   }
-  return result;
-}
-
-std::vector<Segment> sort_and_describe(std::span<const cuda::SubtreeRoot> roots,
-                                       std::span<const IntegerPosition> begins, cuda::DeviceRecords& records,
-                                       cuda::DeviceRecords& spare, const ParticleId* ids) {
-  std::vector<std::uint32_t> number(begins.size());
-  std::iota(number.begin(), number.end(), 0U);
-  const std::vector<Count> part_begin =
-      cuda::sort_by_part(records, spare, begins, number, static_cast<std::uint32_t>(begins.size()));
-  return describe(records, ids, nullptr, pieces_of(roots, part_begin), 0);
+  return segments;
 }
 
 RootTops::RootTops(const CutScheme& scheme, std::span<const cuda::SubtreeRoot> roots,

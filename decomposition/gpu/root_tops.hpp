@@ -6,7 +6,7 @@
 
 #include "decomposition/segments.hpp"
 #include "kernels/cuda/cuts/bisection.hpp"
-#include "kernels/cuda/cuts/partition/record_segments.hpp"
+#include "kernels/cuda/cuts/services/places.hpp"
 #include "kernels/math/cut_rule.hpp"
 
 namespace grove {
@@ -14,20 +14,8 @@ namespace grove {
 /// The depth of each cell; the root's is 0. Children lie behind their parents.
 std::vector<std::size_t> depths(std::span<const Cell> cells);
 
-/// Describes segments of a rank's records, none of them empty. ids, weights (optional): device, by record
-/// index. Cost: that of cuda::describe_segments().
-std::vector<Segment> describe(const cuda::DeviceRecords& records, const ParticleId* ids,
-                              const std::uint32_t* weights, std::span<const cuda::Segment> segments,
-                              int rank);
-
-/// Sorts the records of some cells by parts of the cube and describes what of each cell is in one part.
-///
-/// roots: geometric cells, one after the other in Morton's order, with all records. begins: of the parts,
-/// geometric cells (geometric_parts()). records, spare (in/out): as for cuda::sort_by_part(). Cost: that of
-/// sort_by_part() and describe().
-std::vector<Segment> sort_and_describe(std::span<const cuda::SubtreeRoot> roots,
-                                       std::span<const IntegerPosition> begins, cuda::DeviceRecords& records,
-                                       cuda::DeviceRecords& spare, const ParticleId* ids);
+/// Parts of a rank's records as segments, without those that are empty.
+std::vector<Segment> segments_of(const cuda::DescribedParts& parts, bool have_weights, int rank);
 
 /// The tops of cells that a rank cuts alone under CutRule::domains, down to domain cells, if records are
 /// sorted by where these were before. In a dense place a domain cell is half of half of the root, thirty

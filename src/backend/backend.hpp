@@ -69,8 +69,9 @@ class Backend {
   /// Before a decomposition: brings all positions into a periodic box.
   virtual void wrap(const Box& box) = 0;
 
-  /// Takes the census of the particles of this rank. Cost: one pass over them.
-  virtual Census census() const = 0;
+  /// Takes the census of the particles of this rank as they are now. Cost: one pass over them. A GPU may be
+  /// at it still: then what is returned waits for the result, unless something else has.
+  virtual std::function<Census()> census() const = 0;
   /// Collective. Particles in the order of the last evaluation; see compute_totals() and grove::audit().
   virtual Totals totals(const Domain& domain) const = 0;
   virtual AuditResult audit(const Domain& domain, Count sample, int first_active = 0) const = 0;

@@ -96,12 +96,12 @@ void HostBackend::wrap(const Box& box) {
   for (Vec3d& p : particles_.position) p = box.wrapped(p);
 }
 
-Census HostBackend::census() const {
+std::function<Census()> HostBackend::census() const {
   Census census;
   for (std::size_t i = 0; i < particles_.size(); ++i)
     census = census + Census::of_particle(particles_.id[i], particles_.mass[i], particles_.position[i],
                                           particles_.velocity[i]);
-  return census;
+  return [census] { return census; };
 }
 
 Totals HostBackend::totals(const Domain& domain) const {

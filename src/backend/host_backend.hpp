@@ -26,7 +26,7 @@ class HostBackend : public Backend {
   void kick(const Kick& kick) override;
   double drift(const Drift& drift, const Box* periodic) override;
   void wrap(const Box& box) override;
-  Census census() const override;
+  std::function<Census()> census() const override;
   Totals totals(const Domain& domain) const override;
   AuditResult audit(const Domain& domain, Count sample, int first_active) const override;
   void show(const Prediction* to, const std::function<void(const Particles&)>& use,

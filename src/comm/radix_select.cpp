@@ -79,18 +79,30 @@ class Selection {
             const NumberOf& number_of)
       : comm_(comm), count_digits_(count_digits), joint_(&joint), number_of_(number_of) {}
 
-  /// Among keys of so many bits; 0 if there are none.
-  std::uint64_t run(int bits) { return below(bits, 0, 0); }
-  /// The same where it may be near a guess.
-  std::uint64_t run(int bits, std::uint64_t guess) {
+  /// Among keys of so many bits; 0 if there are none. Bits below `last` are not asked for, and 0.
+  std::uint64_t run(int bits, int last = 0) {
+    std::uint64_t key = 0;
+    Count before = 0;
+    for (int high = bits; high > last;) {
+      const int low = std::max(high - digit_bits, last);
+      const auto found = ask({key, high, low}, before);
+      if (!found) return 0;
+      key |= found->digit << low;
+      before = found->before;
+      high = low;
+    }
+    return key;
+  }
+  /// The same without the last digit_bits, where it may be near a guess.
+  std::uint64_t run_near(int bits, std::uint64_t guess) {
     constexpr int low = digit_bits, high = 2 * digit_bits;
     constexpr std::uint64_t before = std::uint64_t{1} << (high - 1);
     const std::uint64_t begin = guess < before ? 0 : (guess - before) >> low << low;
     const auto found = ask({begin, high, low, true});
     if (!found) return 0;
     // The first and the last digit hold all that lies outside.
-    if (found->digit == 0 || found->digit + 1 == digits) return below(bits, 0, 0);
-    return below(low, begin + (found->digit << low), found->before);
+    if (found->digit == 0 || found->digit + 1 == digits) return run(bits, low);
+    return begin + (found->digit << low);
   }
 
  private:
@@ -115,25 +127,23 @@ class Selection {
     return Found{wanted, before};
   }
 
-  /// The key, of which all bits from `high` on are known, and how many are lower than all with these.
-  std::uint64_t below(int high, std::uint64_t key, Count before) {
-    while (high > 0) {
-      const int low = high > digit_bits ? high - digit_bits : 0;
-      const auto found = ask({key, high, low}, before);
-      if (!found) return 0;
-      key |= found->digit << low;
-      before = found->before;
-      high = low;
-    }
-    return key;
-  }
-
   const Communicator& comm_;
   const DigitCounter& count_digits_;
   JointReduction* joint_;  ///< until the first answer
   const NumberOf& number_of_;
   Count number_ = 0;  ///< of the wanted key
 };
+
+constexpr int bits_of_float = 32;
+
+constexpr Count number_of_median(Count all) { return (all - 1) / 2; }
+
+/// The bits of floats that are not negative, read as integers, are in the order of the floats.
+std::vector<std::uint32_t> keys_of(std::span<const float> values) {
+  std::vector<std::uint32_t> keys(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) keys[i] = std::bit_cast<std::uint32_t>(values[i]);
+  return keys;
+}
 
 }  // namespace
 
@@ -143,12 +153,11 @@ std::uint64_t select_key(const Communicator& comm, int bits, const DigitCounter&
   return Selection(comm, count_digits, alone, number_of).run(bits);
 }
 
-std::uint32_t median_key(const Communicator& comm, std::uint32_t guess, const DigitCounter& count_digits,
-                         JointReduction& joint) {
-  constexpr int bits = 32;
-  const auto number_of = [](Count all) { return (all - 1) / 2; };
-  Selection selection(comm, count_digits, joint, number_of);
-  return static_cast<std::uint32_t>(guess == 0 ? selection.run(bits) : selection.run(bits, guess));
+std::uint32_t rough_median_key(const Communicator& comm, std::uint32_t guess,
+                               const DigitCounter& count_digits, JointReduction& joint) {
+  Selection selection(comm, count_digits, joint, number_of_median);
+  return static_cast<std::uint32_t>(guess == 0 ? selection.run(bits_of_float, digit_bits)
+                                               : selection.run_near(bits_of_float, guess));
 }
 
 std::uint32_t select_key(const Communicator& comm, std::span<const std::uint32_t> keys, Count k) {
@@ -159,17 +168,19 @@ std::uint64_t select_key(const Communicator& comm, std::span<const std::uint64_t
   return select_key(comm, 64, Survivors(keys), k);
 }
 
-float median(const Communicator& comm, std::span<const float> values, float guess, JointReduction& joint) {
-  // The bits of floats that are not negative, read as integers, are in the order of the floats.
-  std::vector<std::uint32_t> keys(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) keys[i] = std::bit_cast<std::uint32_t>(values[i]);
-  const std::span<const std::uint32_t> all(keys);
-  return std::bit_cast<float>(median_key(comm, std::bit_cast<std::uint32_t>(guess), Survivors(all), joint));
+float median(const Communicator& comm, std::span<const float> values) {
+  const std::vector<std::uint32_t> keys = keys_of(values);
+  const DigitCounter count_digits = Survivors(std::span<const std::uint32_t>(keys));
+  JointReduction alone;
+  Selection selection(comm, count_digits, alone, number_of_median);
+  return std::bit_cast<float>(static_cast<std::uint32_t>(selection.run(bits_of_float)));
 }
 
-float median(const Communicator& comm, std::span<const float> values) {
-  JointReduction alone;
-  return median(comm, values, 0, alone);
+float rough_median(const Communicator& comm, std::span<const float> values, float guess,
+                   JointReduction& joint) {
+  const std::vector<std::uint32_t> keys = keys_of(values);
+  return std::bit_cast<float>(rough_median_key(comm, std::bit_cast<std::uint32_t>(guess),
+                                               Survivors(std::span<const std::uint32_t>(keys)), joint));
 }
 
 }  // namespace grove

@@ -37,15 +37,18 @@ using DigitCounter = std::function<std::vector<Count>(const DigitQuestion&)>;
 /// The same for keys of so many bits.
 std::uint64_t select_key(const Communicator& comm, int bits, const DigitCounter& count_digits, Count k);
 
-/// The lower median of keys of 32 bits: element (n - 1) / 2 in ascending order; 0 if there are none. guess:
-/// if the key is within 2^21 - 2^12 of it, two digits tell it, else they are all asked for; 0: nothing is
-/// known. joint: what else is to be reduced, in the message of the first digit.
-std::uint32_t median_key(const Communicator& comm, std::uint32_t guess, const DigitCounter& count_digits,
-                         JointReduction& joint);
-
-/// The lower median of the values of all ranks together. Collective. values: not negative, no NaN. 0 if there
-/// are none. guess: near enough if it is an eighth off; joint: as above.
-float median(const Communicator& comm, std::span<const float> values, float guess, JointReduction& joint);
+/// The lower median of the values of all ranks together: element (n - 1) / 2 in ascending order. Collective.
+/// values: not negative, no NaN. 0 if there are none.
 float median(const Communicator& comm, std::span<const float> values);
+
+/// The lower median of keys of 32 bits, of which the last 11 become 0; 0 if there are none. If it is within
+/// 2^21 - 2^12 of the guess one digit tells it, else two more are asked for; guess 0: two. joint: what else
+/// is to be reduced, in the message of the first digit.
+std::uint32_t rough_median_key(const Communicator& comm, std::uint32_t guess,
+                               const DigitCounter& count_digits, JointReduction& joint);
+/// The same of values as above: their lower median, rounded down to 12 bits behind the leading one. guess:
+/// near enough if it is an eighth off.
+float rough_median(const Communicator& comm, std::span<const float> values, float guess,
+                   JointReduction& joint);
 
 }  // namespace grove

@@ -43,13 +43,13 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
     const auto timer = timers.time("walk");
     storage_.sum_directly(setup_, domain, plan.first_active, timers);
   } else {
-    const std::string lost =
-        storage_.refit(now_, domain, {plan.first_active, plan.renewed_from, agrees}, timers);
-    if (!lost.empty()) fault = std::make_exception_ptr(InputError(lost));
+    storage_.refit(now_, domain, {plan.first_active, plan.renewed_from, agrees}, timers);
     find_far(now_);
     // Trials of groups go through what was sent, again and again.
     const Selections selections = tunes_groups(plan) ? Selections::exact : Selections::kept;
     is_complete = walk(domain, plan, selections, fault, report, timers);
+    if (const std::string lost = storage_.fault_of_separations(now_); !lost.empty())
+      fault = std::make_exception_ptr(InputError(lost));
   }
   JointReduction joint = take_forces(domain, plan, is_direct, is_complete && !fault, report, timers);
   int is_at_fault = fault ? 1 : 0;

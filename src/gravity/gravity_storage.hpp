@@ -56,7 +56,7 @@ class GravityStorage {
   struct Sums {
     Count particles = 0;
     double largest_mass = 0;
-    float median_acceleration = 0;  ///< the lower median of |a_old|; 0: it was not asked for
+    float median_acceleration = 0;  ///< rough_median() of |a_old|; 0: it was not asked for
   };
   /// last_median: that of an earlier call, near which the new one is looked for first; 0: there was none.
   virtual Sums reduce(bool with_median, float last_median) const = 0;
@@ -67,12 +67,12 @@ class GravityStorage {
     int first_active;  ///< the rung from which on particles are targets
     /// First those trees are cut anew that TreeRenewal takes for particles from this rung on.
     std::optional<int> renewed_from;
-    bool checks;  ///< whether single precision loses separations on this rank
+    bool checks;  ///< whether single precision loses separations on this rank: fault_of_separations()
   };
-  /// Moments and boxes of the particles' present places. Returns what lost_separation() finds wrong. Adds to
-  /// moments, and hosts what renewals take to build.
-  virtual std::string refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
-                            PhaseTimers& timers) = 0;
+  /// Moments and boxes of the particles' present places. Adds to moments, and hosts what renewals take to
+  /// build.
+  virtual void refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
+                     PhaseTimers& timers) = 0;
 
   /// Chooses the groups that walk, those with particles from this rung on; for a walk again, they are those
   /// of the last one. A GPU begins to walk the own trees, beside the passes that come next.
@@ -101,6 +101,10 @@ class GravityStorage {
   virtual std::array<WalkCounts, 2> try_walk(const GravitySetup& setup, const Domain& domain) = 0;
   /// Parts of trees of other ranks are not needed any more.
   virtual void end_walk() = 0;
+
+  /// After the walk: what lost_separation() found wrong on this rank in the last refit(), which finds it
+  /// while nobody waits; empty: nothing, or that did not check. Not collective.
+  virtual std::string fault_of_separations(const GravitySetup& setup) const = 0;
 
   /// In place of all from refit() on: direct summation over the particles of all ranks. Adds to other walk.
   virtual void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,

@@ -27,7 +27,7 @@ GravityStorage::Sums HostGravity::reduce(bool with_median, float last_median) co
   JointReduction joint;
   joint.sum(sums.particles).max(sums.largest_mass);
   if (with_median)
-    sums.median_acceleration = median(comm_, particles_.old_acceleration, last_median, joint);
+    sums.median_acceleration = rough_median(comm_, particles_.old_acceleration, last_median, joint);
   else
     joint.apply(comm_);
   return sums;
@@ -39,8 +39,8 @@ void HostGravity::grow(const Domain& domain, PhaseTimers& timers) {
   forest_.build(particles_, domain.box, domain.leaf_begin, records, *builder_, &timers);
 }
 
-std::string HostGravity::refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
-                               PhaseTimers& timers) {
+void HostGravity::refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
+                        PhaseTimers& timers) {
   if (plan.renewed_from) {
     const auto timer = timers.time("build");
     exchange_.forget();
@@ -49,8 +49,8 @@ std::string HostGravity::refit(const GravitySetup& setup, const Domain& domain, 
   const auto timer = timers.time("moments");
   forest_.update(particles_, setup.walk.gravity, setup.walk.units, setup.median_acceleration,
                  plan.first_active);
-  return plan.checks ? lost_separation(particles_, domain.leaf_begin, forest_, setup.walk.gravity)
-                     : std::string();
+  lost_separation_ = plan.checks ? lost_separation(particles_, domain.leaf_begin, forest_, setup.walk.gravity)
+                                 : std::string();
 }
 
 void HostGravity::publish(const GravitySetup& setup, const Domain& domain, Selections selections,

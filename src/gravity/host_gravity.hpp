@@ -32,8 +32,9 @@ class HostGravity : public GravityStorage {
   Sums reduce(bool with_median, float last_median) const override;
   FarParticle farthest() const override { return farthest_particle(comm_, particles_); }
   void grow(const Domain& domain, PhaseTimers& timers) override;
-  std::string refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
-                    PhaseTimers& timers) override;
+  void refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
+             PhaseTimers& timers) override;
+  std::string fault_of_separations(const GravitySetup&) const override { return lost_separation_; }
   /// Which groups walk these tell by themselves.
   void begin_walk(const GravitySetup&, const Domain&, int first_active, Selections) override {
     first_active_ = first_active;
@@ -83,8 +84,9 @@ class HostGravity : public GravityStorage {
   std::optional<FarField<far_order>> far_field_;  ///< where cells do not act through expansions
   std::vector<FarMoments> far_moments_;           ///< of own leaves, where they do; else none
   Remembered remembered_;
-  int first_active_ = 0;   ///< of the walk
-  Forest::OwnLeaves own_;  ///< during a walk
+  std::string lost_separation_;  ///< in the last refit
+  int first_active_ = 0;         ///< of the walk
+  Forest::OwnLeaves own_;        ///< during a walk
 };
 
 }  // namespace grove

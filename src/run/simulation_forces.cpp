@@ -121,8 +121,9 @@ void Simulation::evaluate_forces(EvaluationPlan plan) {
   Gas* const gas = backend_->gas();
   const auto ends = std::move(plan.closes);
   plan.closes = [&](JointReduction& joint, bool is_complete) {
+    if (before_cuts_) before_cuts_->particles.look_again();
+    if (ends && !gas) ends(joint, is_complete);  // here a GPU is waited for in any case
     if (before_cuts_) before_cuts_->particles.join(joint);
-    if (ends && !gas) ends(joint, is_complete);
   };
   backend_->gravity().set_softening(parameters_.softening(clock_.scale_factor()));
   forces_ = backend_->gravity().evaluate(domain_, plan, timers_);

@@ -103,7 +103,7 @@ std::vector<std::uint32_t> link_by_phase(const cuda::DeviceArray<Vec3d>& positio
   std::uint32_t cells = 0;
   for (int i = 0; i <= repeats; ++i) {
     std::vector<double> at{now()};
-    const cuda::Extent extent = cuda::find_extent(position.data(), position.size());
+    const cuda::Extent extent = cuda::find_extent(position.data(), position.size()).get();
     at.push_back(now());
     cuda::FriendLinking linking(position.data(), position.size(),
                                 FriendGrid(extent.low, extent.high, length, nearest), length, nearest);

@@ -120,7 +120,7 @@ void run(const std::string& particles, const std::string& model, int repeats) {
               1e-4, {},
               {},   {}};
   std::printf("%s, %lld particles, %s", model.c_str(),
-              static_cast<long long>(steps.backend->census().particles),
+              static_cast<long long>(steps.backend->census()().particles),
               steps.backend->traits().devices.c_str());
   for (int i = 0; i < 3; ++i) steps.evaluate(true);  // the first ones know neither |a| nor H
   steps.forget();

@@ -113,7 +113,7 @@ class Bench {
     type_ = upload(particles.type);
     id_ = upload(particles.id);
     old_ = upload(std::vector<float>(count, 1));
-    const cuda::Extent extent = cuda::find_extent(position_.data(), count);
+    const cuda::Extent extent = cuda::find_extent(position_.data(), count).get();
     box_ = Box::around(extent.low, extent.high);
     gravity_.softening.fill(softening);
     units_ = WalkUnits::of(box_.edge, softening, particles.mass[0], static_cast<Count>(count));

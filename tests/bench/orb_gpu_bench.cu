@@ -184,7 +184,8 @@ int run(int log2, std::int32_t leaves, const std::string& name, int repeats, dou
     const SubtreeRoot whole{root, 0};
     levels.clear();
     const std::vector<Cell> cells =
-        cut_to_leaves(scheme, std::span(&whole, 1), records, spare, ids.data(), &levels)[0];
+        cut_to_leaves(scheme, std::span(&whole, 1), records, spare, ids.data(), nullptr, &levels)[0];
+    device_synchronise();
     if (i > 0) times.push_back(milliseconds_since(start));
     all.clear();
     for (const Cell& cell : cells)

@@ -22,7 +22,7 @@ TEST_F(GpuBackend, takes_the_census_that_the_host_takes) {
   const GravityParameters gravity =
       gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline);
   const auto backend = make_backend(comm_, {"cuda", true, {}}, make_cloud(comm_, 30011), gravity);
-  EXPECT_EQ(backend->census(), HostBackend(comm_, make_cloud(comm_, 30011), gravity).census());
+  EXPECT_EQ(backend->census()(), HostBackend(comm_, make_cloud(comm_, 30011), gravity).census()());
 }
 
 TEST_F(GpuBackend, has_the_same_bits_on_any_number_of_ranks) {

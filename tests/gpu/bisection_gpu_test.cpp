@@ -23,9 +23,25 @@ void sort_by_id(std::span<Record> records, const std::vector<ParticleId>& id) {
 }
 
 std::vector<Cell> cut_on_device(const CutScheme& scheme, const Cell& root, cuda::DeviceRecords& records,
-                                cuda::DeviceRecords& spare, const ParticleId* ids) {
+                                cuda::DeviceRecords& spare, const ParticleId* ids,
+                                const std::uint32_t* weights = nullptr) {
   const cuda::SubtreeRoot whole{root, 0};
-  return cuda::cut_to_leaves(scheme, std::span(&whole, 1), records, spare, ids)[0];
+  return cuda::cut_to_leaves(scheme, std::span(&whole, 1), records, spare, ids, weights)[0];
+}
+
+/// The cells with the weights of their records. weight: by index; sorted: as the cells have them.
+std::vector<Cell> weighed(std::vector<Cell> cells, const std::vector<std::uint32_t>& weight,
+                          std::span<const Record> sorted) {
+  for (std::size_t c = cells.size(); c-- > 0;) {
+    Cell& cell = cells[c];
+    const auto child = static_cast<std::size_t>(cell.child);
+    cell.weight = cell.is_leaf() ? 0 : cells[child].weight + cells[child + 1].weight;
+    if (!cell.is_leaf()) continue;
+    for (const Record& record : sorted.subspan(static_cast<std::size_t>(cell.first - cells[0].first),
+                                               static_cast<std::size_t>(cell.count)))
+      cell.weight += weight[record.index];
+  }
+  return cells;
 }
 
 /// Both backends cut the same cells and put the same records into every leaf.
@@ -55,6 +71,13 @@ void expect_same(const Sample& sample, const CutScheme& scheme, std::int32_t lea
     sort_by_id(std::span(expected).subspan(first, count), sample.id);
   }
   EXPECT_TRUE(sorted == expected);
+
+  std::vector<std::uint32_t> weight(sample.records.size());
+  for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = static_cast<std::uint32_t>(mixed(i) >> 32);
+  const cuda::DeviceArray<std::uint32_t> weights{std::span<const std::uint32_t>(weight)};
+  records = on_device(sample.records);
+  EXPECT_TRUE(cut_on_device(scheme, root, records, spare, id.data(), weights.data()) ==
+              weighed(cells, weight, expected));
 }
 
 /// Both backends cut neighbouring parts of a sample, as roots of their own. ends: of each part.
@@ -124,7 +147,7 @@ std::size_t beginnings(const Sample& sample, const CutScheme& scheme) {
   cuda::DeviceRecords records = on_device(sample.records), spare(sample.records.size());
   const cuda::DeviceArray<ParticleId> id{std::span(sample.id)};
   PhaseTimers levels;
-  cuda::cut_to_leaves(scheme, std::span(&whole, 1), records, spare, id.data(), &levels);
+  cuda::cut_to_leaves(scheme, std::span(&whole, 1), records, spare, id.data(), nullptr, &levels);
   return levels.all().size();
 }
 

@@ -60,7 +60,9 @@ TEST_F(Guards, let_an_exchange_pass_that_brings_all_as_it_was) {
 class Faulty : public HostBackend {
  public:
   using HostBackend::HostBackend;
-  Census census() const override { return HostBackend::census() + added; }
+  std::function<Census()> census() const override {
+    return [all = HostBackend::census()() + added] { return all; };
+  }
   Census added;
 };
 

@@ -80,11 +80,12 @@ class HugeCuts {
 class Levels {
  public:
   Levels(const CutScheme& scheme, std::span<const SubtreeRoot> roots, DeviceRecords& records,
-         DeviceRecords& spare, const ParticleId* ids)
+         DeviceRecords& spare, const ParticleId* ids, const std::uint32_t* weights)
       : scheme_(scheme),
         records_{&records, &spare},
         sets_{columns_of(records), columns_of(spare)},
         ids_(ids),
+        weights_(weights),
         from_(roots.size(), 0) {
     std::size_t cells = 0;
     for (const SubtreeRoot& root : roots) cells += cells_below(root.cell);
@@ -108,21 +109,17 @@ class Levels {
             rest, first_child, [&](const FoundCut& cut) { add_children(cut); }, levels, depth);
   }
 
-  /// Brings the leaves together in one set; true: in the second one. They may still be on their way.
+  /// Brings the leaves together in one set, and weighs all cells. True: in the second set. They may still be
+  /// on their way.
   bool gather() {
-    if (is_gathered_) return true;
-    Count in_set[2] = {0, 0};
-    for (std::size_t c = 0; c < cells_.size(); ++c)
-      if (cells_[c].is_leaf()) in_set[from_[c]] += cells_[c].count;
-    const int to = in_set[1] > in_set[0] ? 1 : 0;
-    std::vector<SegmentCopy> copies;
-    for (std::size_t c = 0; c < cells_.size(); ++c)
-      if (cells_[c].is_leaf() && from_[c] != to)
-        copies.push_back({place_[c], static_cast<std::uint64_t>(cells_[c].count), place_[c]});
-    copy_segments(*records_[1 - to], *records_[to], copies);
-    return to == 1;
+    const bool in_second = is_gathered_ || gather_leaves();
+    if (!weights_) return in_second;
+    if (!is_gathered_) weigh_leaves(*records_[in_second ? 1 : 0]);
+    for (std::size_t c = cells_.size(); c-- > 0;)
+      if (const auto child = static_cast<std::size_t>(cells_[c].child); !cells_[c].is_leaf())
+        cells_[c].weight = cells_[child].weight + cells_[child + 1].weight;
+    return in_second;
   }
-
   /// In the order of grove::cut_to_leaves(): the pair of children of a cell, then all below the left one,
   /// then all below the right one.
   std::vector<Cell> subtree(std::size_t root) const {
@@ -169,20 +166,48 @@ class Levels {
   bool cut_runs(PhaseTimers* levels, std::size_t depth) {
     std::vector<OrbCell> roots;
     for (std::size_t c = 0; c < cells_.size(); ++c) roots.push_back(orb_cell(c));
-    RunDescent descent(sets_[0], sets_[1], ids_, scheme_);
+    RunDescent descent(sets_[0], sets_[1], ids_, weights_, scheme_);
     if (!descent.suits(roots)) return false;
     std::optional<PhaseTimers::Scope> time;
     if (levels) time.emplace(*levels, level_name(depth));
     const std::vector<Cell> begin = cells_;
-    const auto bounds = descent.run(roots, [&](const FoundCut& cut) { add_children(cut); });
-    if (!bounds) {
+    const auto contents = descent.run(roots, [&](const FoundCut& cut) { add_children(cut); });
+    if (!contents) {
       std::copy(begin.begin(), begin.end(), cells_.begin());
       cells_.resize(begin.size()), from_.resize(begin.size()), place_.resize(begin.size());
       return false;
     }
-    for (std::size_t c = 0; c < cells_.size(); ++c)
-      cells_[c].low = (*bounds)[c].low, cells_[c].high = (*bounds)[c].high;
+    for (std::size_t c = 0; c < cells_.size(); ++c) {
+      const auto& [bounds, weight] = (*contents)[c];
+      cells_[c].low = bounds.low, cells_[c].high = bounds.high;
+      if (weights_) cells_[c].weight = weight;
+    }
     return is_gathered_ = true;
+  }
+
+  /// Into the set that has more of them; true: the second one.
+  bool gather_leaves() {
+    Count in_set[2] = {0, 0};
+    for (std::size_t c = 0; c < cells_.size(); ++c)
+      if (cells_[c].is_leaf()) in_set[from_[c]] += cells_[c].count;
+    const int to = in_set[1] > in_set[0] ? 1 : 0;
+    std::vector<SegmentCopy> copies;
+    for (std::size_t c = 0; c < cells_.size(); ++c)
+      if (cells_[c].is_leaf() && from_[c] != to)
+        copies.push_back({place_[c], static_cast<std::uint64_t>(cells_[c].count), place_[c]});
+    copy_segments(*records_[1 - to], *records_[to], copies);
+    return to == 1;
+  }
+
+  void weigh_leaves(const DeviceRecords& records) {
+    std::vector<Segment> leaves;
+    for (std::size_t c = 0; c < cells_.size(); ++c)
+      if (cells_[c].is_leaf()) leaves.push_back({place_[c], static_cast<std::uint64_t>(cells_[c].count)});
+    std::vector<Count> weight(leaves.size());
+    sum_weights(records, weights_, leaves, weight);
+    auto next = weight.begin();
+    for (Cell& cell : cells_)
+      if (cell.is_leaf()) cell.weight = *next++;
   }
 
   void find_root_bounds() {
@@ -246,23 +271,24 @@ class Levels {
   DeviceRecords* records_[2];
   Columns sets_[2];
   const ParticleId* ids_;
+  const std::uint32_t* weights_;
   std::vector<Cell> cells_;           ///< pairs of children, parents before them
   std::vector<std::int32_t> from_;    ///< by cell: the set that holds its records,
   std::vector<std::uint64_t> place_;  ///< and where in it
-  bool is_gathered_ = false;          ///< all leaves are in the second set
+  bool is_gathered_ = false;          ///< all leaves are in the second set, and have their weights
 };
 
 }  // namespace
 
 std::vector<std::vector<Cell>> cut_to_leaves(const CutScheme& scheme, std::span<const SubtreeRoot> roots,
                                              DeviceRecords& records, DeviceRecords& spare,
-                                             const ParticleId* ids, PhaseTimers* levels, std::size_t depth) {
-  Levels all(scheme, roots, records, spare, ids);
+                                             const ParticleId* ids, const std::uint32_t* weights,
+                                             PhaseTimers* levels, std::size_t depth) {
+  Levels all(scheme, roots, records, spare, ids, weights);
   all.run(levels, depth);
   const bool in_spare = all.gather();
   std::vector<std::vector<Cell>> subtrees;
   for (std::size_t root = 0; root < roots.size(); ++root) subtrees.push_back(all.subtree(root));
-  device_synchronise();
   if (in_spare) std::swap(records, spare);
   return subtrees;
 }

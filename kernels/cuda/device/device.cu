@@ -152,7 +152,9 @@ ArrivingBytes::ArrivingBytes(const void* device, std::size_t bytes)
   activity().to_host += bytes;
   ++activity().transfers;
 }
-ArrivingBytes::~ArrivingBytes() { staging().give_back_arrival(memory_); }
+ArrivingBytes::~ArrivingBytes() {
+  if (memory_) staging().give_back_arrival(memory_);
+}
 
 const void* ArrivingBytes::get() const {
   if (waits == made_) {

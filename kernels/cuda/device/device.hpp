@@ -76,8 +76,9 @@ class ArrivingBytes {
   /// bytes: at most so many.
   ArrivingBytes(const void* device, std::size_t bytes);
   ~ArrivingBytes();
-  ArrivingBytes(const ArrivingBytes&) = delete;
-  ArrivingBytes& operator=(const ArrivingBytes&) = delete;
+  ArrivingBytes(ArrivingBytes&& other) noexcept
+      : memory_(std::exchange(other.memory_, nullptr)), made_(other.made_) {}
+  ArrivingBytes& operator=(ArrivingBytes&&) = delete;
 
   /// Waits, if the host has not waited since this was made.
   const void* get() const;

@@ -16,7 +16,7 @@
 namespace grove::cuda {
 
 struct PhaseEnds::Impl {
-  using Clock = std::chrono::steady_clock;
+  using Clock = Staging::Clock;
   struct Left {
     std::string phase;
     Clock::time_point when;  ///< by the host
@@ -33,7 +33,7 @@ PhaseEnds::~PhaseEnds() = default;
 void PhaseEnds::leave(std::string phase) {
   const auto end = impl_->left.begin() + static_cast<std::ptrdiff_t>(impl_->count);
   if (std::any_of(impl_->left.begin(), end, [&](const auto& left) { return left.phase == phase; }))
-    forget();  // of a step before
+    impl_->count = 0;  // of a step before
   if (impl_->count == impl_->left.size()) throw std::logic_error("too many phases without a wait");
   Impl::Left& left = impl_->left[impl_->count++];
   left.phase = std::move(phase);
@@ -44,20 +44,17 @@ void PhaseEnds::leave(std::string phase) {
 
 void PhaseEnds::settle(PhaseTimers& timers, const std::string& waiting) {
   if (impl_->count == 0 || impl_->left[impl_->count - 1].waits == waits_done()) return;
-  const auto now = Impl::Clock::now();
   const Event& waited = staging().waited();
   for (std::size_t i = 0; i < impl_->count; ++i) {
     const Impl::Left& left = impl_->left[i];
     const bool is_last = i + 1 == impl_->count;
     if (!is_last && impl_->left[i + 1].waits != left.waits) continue;
-    const double since = std::chrono::duration<double>(now - left.when).count();
+    const double since = std::chrono::duration<double>(staging().wait_ended() - left.when).count();
     const double late = std::max(0., since - waited.seconds_since(left.done));
     timers.add(left.phase, {late, {}});
     timers.add(is_last ? waiting : impl_->left[i + 1].phase, {-late, {}});
   }
-  forget();
+  impl_->count = 0;
 }
-
-void PhaseEnds::forget() { impl_->count = 0; }
 
 }  // namespace grove::cuda

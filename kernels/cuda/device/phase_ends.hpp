@@ -8,8 +8,8 @@
 namespace grove::cuda {
 
 /// Phases that the host leaves before its GPU is done with them, so that it need not wait. What the GPU takes
-/// after that is found out behind the next wait, and moved to them from the phases in which the host was. A
-/// phase whose end the host has waited for in the next one already keeps what it has.
+/// after that is found out once the host has waited, and moved to them from the phases in which the host was.
+/// A phase whose end the host has waited for in the next one already keeps what it has.
 class PhaseEnds {
  public:
   PhaseEnds();
@@ -17,10 +17,8 @@ class PhaseEnds {
 
   /// The host leaves this phase now.
   void leave(std::string phase);
-  /// Behind a wait in this phase. Adds to timers; nothing if the host has not waited since it left one.
+  /// After a wait in this phase. Adds to timers; nothing if the host has not waited since it left one.
   void settle(PhaseTimers& timers, const std::string& waiting);
-  /// The host has waited in between, and left no time to be found out.
-  void forget();
 
  private:
   struct Impl;

@@ -46,6 +46,7 @@ void Staging::download(std::span<const Download> arrays) {
 void Staging::wait() {
   waited_.record(nullptr);
   GROVE_CUDA(cudaStreamSynchronize(nullptr));
+  wait_ended_ = Clock::now();
 }
 
 void* Staging::take_arrival() {

@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -16,8 +17,10 @@ namespace grove::cuda {
 /// done all that it was asked for before; one from here does not.
 class Staging {
  public:
+  using Clock = std::chrono::steady_clock;
+
   static constexpr std::size_t piece = std::size_t{64} << 10, most_uploaded = std::size_t{1} << 20,
-                               most_downloaded = std::size_t{1} << 20;
+                               most_downloaded = std::size_t{8} << 20;
   Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
@@ -29,8 +32,9 @@ class Staging {
   void download(std::span<const Download> arrays);
   /// Waits for all that was asked for but in the background.
   void wait();
-  /// When the last wait was over.
+  /// When the last wait was over, by the GPU and by the host.
   const Event& waited() const { return waited_; }
+  Clock::time_point wait_ended() const { return wait_ended_; }
 
   /// A piece of ArrivingBytes::most bytes for what comes down without a wait, until it is given back.
   void* take_arrival();
@@ -42,6 +46,7 @@ class Staging {
   std::array<Event, pieces> is_free_;  ///< when the last copy from each is done
   std::size_t next_ = 0;
   Event waited_;
+  Clock::time_point wait_ended_;
   std::vector<std::byte*> arrivals_;  ///< free ones
 };
 

@@ -203,7 +203,8 @@ void FriendLinking::label(std::uint32_t* least) {
 bool link_friends(const Vec3d* position, std::size_t count, double length, const NearestImage& nearest,
                   std::uint32_t* least) {
   if (count == 0) return true;
-  const Extent extent = find_extent(position, count);
+  const Arriving<Extent> arriving = find_extent(position, count);
+  const Extent& extent = arriving.get();
   const Vec3d sides = extent.high - extent.low;
   const double largest = std::max({sides.x, sides.y, sides.z, nearest.edge});
   if (!FriendGrid::resolves(largest, length)) return false;

@@ -27,8 +27,8 @@ struct Join {
 
 }  // namespace
 
-Census take_census(std::size_t count, const ParticleId* id, const double* mass, const Vec3d* position,
-                   const Vec3d* velocity) {
+Arriving<Census> take_census(std::size_t count, const ParticleId* id, const double* mass,
+                             const Vec3d* position, const Vec3d* velocity) {
   const thrust::counting_iterator<std::size_t> numbers(0);
   const CensusOf census_of{id, mass, position, velocity};
   const DeviceArray<Census> result(1);
@@ -42,9 +42,7 @@ Census take_census(std::size_t count, const ParticleId* id, const double* mass, 
   reduce(scratch.data());
   launched("Grove::cuda::take_census", count * (sizeof(ParticleId) + sizeof(double) + 2 * sizeof(Vec3d)),
            kernels_of_pass);
-  Census census;
-  result.download(std::span(&census, 1));
-  return census;
+  return Arriving<Census>(result.data());
 }
 
 }  // namespace grove::cuda

@@ -60,10 +60,23 @@ void launch_gather(void* to, const TwoParts& from, const std::uint32_t* index, s
       <<<(blocks_for(count * words) + 3) / 4, threads>>>(static_cast<Word*>(to), parts, index, count);
 }
 
-__global__ void __launch_bounds__(threads)
-    extent(const double* numbers, std::uint64_t count, Extent* of_block) {
+/// The union of what the threads of a block have. Thread 0 gets it.
+__device__ Extent united(const Extent& own) {
   using Reduce = cub::BlockReduce<double, threads>;
   __shared__ typename Reduce::TempStorage storage;
+  Extent all{};
+  for (int a = 0; a < 3; ++a) {
+    all.low[a] = Reduce(storage).Reduce(own.low[a], [](double p, double q) { return p < q ? p : q; });
+    __syncthreads();
+    all.high[a] = Reduce(storage).Reduce(own.high[a], [](double p, double q) { return p > q ? p : q; });
+    __syncthreads();
+  }
+  all.is_finite = __syncthreads_and(own.is_finite);
+  return all;
+}
+
+__global__ void __launch_bounds__(threads)
+    extent(const double* numbers, std::uint64_t count, Extent* of_block) {
   double low[3] = {DBL_MAX, DBL_MAX, DBL_MAX}, high[3] = {-DBL_MAX, -DBL_MAX, -DBL_MAX}, zero = 0;
   // The stride is a multiple of three, so a thread sees one axis only.
   static_assert(many_blocks % 3 == 0);
@@ -80,15 +93,23 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
   for (int a = 0; a < 3; ++a)
     if (a == axis) low[a] = least, high[a] = most;
-  Extent all{};
-  for (int a = 0; a < 3; ++a) {
-    all.low[a] = Reduce(storage).Reduce(low[a], [](double p, double q) { return p < q ? p : q; });
-    __syncthreads();
-    all.high[a] = Reduce(storage).Reduce(high[a], [](double p, double q) { return p > q ? p : q; });
-    __syncthreads();
-  }
-  all.is_finite = __syncthreads_and(zero == 0);
+  const Extent all = united({{low[0], low[1], low[2]}, {high[0], high[1], high[2]}, zero == 0});
   if (threadIdx.x == 0) of_block[blockIdx.x] = all;
+}
+
+/// By one block.
+__global__ void __launch_bounds__(threads) unite_extents(const Extent* of_block, Extent* all) {
+  Extent own{{DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}, true};
+  for (unsigned b = threadIdx.x; b < many_blocks; b += threads) {
+    const Extent other = of_block[b];
+    for (int axis = 0; axis < 3; ++axis) {
+      own.low[axis] = fmin(own.low[axis], other.low[axis]);
+      own.high[axis] = fmax(own.high[axis], other.high[axis]);
+    }
+    own.is_finite = own.is_finite && other.is_finite;
+  }
+  const Extent united_ones = united(own);
+  if (threadIdx.x == 0) *all = united_ones;
 }
 
 __global__ void find_not_finite(const Vec3d* position, std::uint64_t count, unsigned long long* first) {
@@ -186,22 +207,12 @@ void number_elements(std::uint32_t* index, std::size_t count) {
   launched("Grove::cuda::number_elements", count * sizeof(std::uint32_t));
 }
 
-Extent find_extent(const Vec3d* position, std::size_t count) {
-  Extent all{{DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}, true};
-  if (count == 0) return all;
-  const DeviceArray<Extent> of_block(many_blocks);
-  extent<<<many_blocks, threads>>>(&position->x, count, of_block.data());
-  launched("Grove::cuda::extent", sizeof(Vec3d) * count);
-  std::vector<Extent> extents(many_blocks);
-  of_block.download(extents);
-  for (const Extent& e : extents) {
-    for (int axis = 0; axis < 3; ++axis) {
-      all.low[axis] = std::min(all.low[axis], e.low[axis]);
-      all.high[axis] = std::max(all.high[axis], e.high[axis]);
-    }
-    all.is_finite = all.is_finite && e.is_finite;
-  }
-  return all;
+Arriving<Extent> find_extent(const Vec3d* position, std::size_t count) {
+  const DeviceArray<Extent> of_block(many_blocks), all(1);
+  extent<<<many_blocks, threads>>>(reinterpret_cast<const double*>(position), count, of_block.data());
+  unite_extents<<<1, threads>>>(of_block.data(), all.data());
+  launched("Grove::cuda::extent", sizeof(Vec3d) * count, 2);
+  return Arriving<Extent>(all.data());
 }
 
 std::size_t first_not_finite(const Vec3d* position, std::size_t count) {
@@ -222,15 +233,15 @@ void make_records(const Box& box, const LedPositions& position, std::size_t coun
   launched("Grove::cuda::fill_records", (sizeof(Vec3d) + 16) * count);
 }
 
-WorkSum sum_work(const std::uint32_t* work, std::size_t count) {
-  if (count == 0) return {0, 0};
-  DeviceArray<unsigned long long> sums(2);
+Arriving<WorkSum> sum_work(const std::uint32_t* work, std::size_t count) {
+  DeviceArray<WorkSum> sums(1);
   sums.clear();
-  add_work<<<many_blocks, threads>>>(work, count, sums.data());
-  launched("Grove::cuda::add_work", 4 * count);
-  unsigned long long host[2];
-  sums.download(host);
-  return {static_cast<Count>(host[0]), static_cast<Count>(host[1])};
+  if (work) {
+    static_assert(sizeof(WorkSum) == 2 * sizeof(unsigned long long));
+    add_work<<<many_blocks, threads>>>(work, count, reinterpret_cast<unsigned long long*>(sums.data()));
+    launched("Grove::cuda::add_work", 4 * count);
+  }
+  return Arriving<WorkSum>(sums.data());
 }
 
 void employ_idle(std::uint32_t* work, std::size_t count) {

@@ -6,6 +6,7 @@
 #include "base/box.hpp"
 #include "base/types.hpp"
 #include "base/vec3.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/particles/records.hpp"
 #include "kernels/math/led_positions.hpp"
 
@@ -32,7 +33,7 @@ struct Extent {
   Vec3d low, high;
   bool is_finite;
 };
-Extent find_extent(const Vec3d* position, std::size_t count);
+Arriving<Extent> find_extent(const Vec3d* position, std::size_t count);
 /// The first particle with a coordinate that is not a finite number; there is one. Cost: one pass.
 std::size_t first_not_finite(const Vec3d* position, std::size_t count);
 
@@ -41,11 +42,11 @@ std::size_t first_not_finite(const Vec3d* position, std::size_t count);
 void make_records(const Box& box, const LedPositions& position, std::size_t count, std::uint32_t first_index,
                   const DeviceRecords& records);
 
-/// Sum of work, and how many have none. Cost: one pass.
+/// Sum of work, and how many have none; both 0 without work. Cost: one pass.
 struct WorkSum {
   Count work, idle;
 };
-WorkSum sum_work(const std::uint32_t* work, std::size_t count);
+Arriving<WorkSum> sum_work(const std::uint32_t* work, std::size_t count);
 /// Work 0 becomes 1. Cost: one pass.
 void employ_idle(std::uint32_t* work, std::size_t count);
 

@@ -267,17 +267,16 @@ void set_no_forces(std::size_t count, int first_active, const std::uint8_t* rung
       SetNoForces{first_active, rung, acceleration, potential, work});
 }
 
-double largest_of(const double* values, std::size_t count) {
-  if (count == 0) return 0;
-  const DeviceArray<double> result(1);
+Arriving<double> largest_of(const double* values, std::size_t count) {
+  DeviceArray<double> result(1);
+  result.clear();
+  if (count == 0) return Arriving<double>(result.data());
   std::size_t bytes = 0;
   GROVE_CUDA(cub::DeviceReduce::Max(nullptr, bytes, values, result.data(), count));
   const DeviceArray<std::byte> scratch(bytes);
   GROVE_CUDA(cub::DeviceReduce::Max(scratch.data(), bytes, values, result.data(), count));
   launched("Grove::cuda::largest_of", count * sizeof(double), kernels_of_pass);
-  double largest = 0;
-  result.download(std::span(&largest, 1));
-  return largest;
+  return Arriving<double>(result.data());
 }
 
 void sum_leaves(const TotalsFields& fields, const ExternalField& field, const LeafPieces& pieces,

@@ -62,7 +62,7 @@ void set_no_forces(std::size_t count, int first_active, const std::uint8_t* rung
                    float* potential, std::uint32_t* work);
 
 /// The largest value; 0 of none.
-double largest_of(const double* values, std::size_t count);
+Arriving<double> largest_of(const double* values, std::size_t count);
 
 /// The fields that totals are made of.
 struct TotalsFields {

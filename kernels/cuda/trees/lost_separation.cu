@@ -11,10 +11,12 @@
 namespace grove::cuda {
 namespace {
 
-constexpr unsigned long long nothing_lost = ~0ull;
-
 struct Softening {
   double of_type[particle_types];
+
+  explicit Softening(const GravityParameters& gravity) {
+    std::copy(gravity.softening.begin(), gravity.softening.end(), of_type);
+  }
 };
 
 /// The particle within a group's length behind particle i that is lost beside it; `end` if there is none.
@@ -54,20 +56,23 @@ __global__ void complete(const LeafParticleFields particles, const LeafTrees tre
 
 }  // namespace
 
-std::optional<LostPair> find_lost_separation(const LeafParticleFields& particles, const LeafTrees& trees,
+Arriving<std::uint64_t> find_lost_separation(const LeafParticleFields& particles, const LeafTrees& trees,
                                              const GravityParameters& gravity) {
-  if (trees.count == 0) return {};
-  Softening softening;
-  std::copy(gravity.softening.begin(), gravity.softening.end(), softening.of_type);
-  unsigned long long found = nothing_lost;
-  DeviceArray<unsigned long long> first{std::span<const unsigned long long>(&found, 1)};
-  const dim3 blocks(trees.count, std::max(1u, enough_blocks / trees.count));
-  find_first<<<blocks, threads>>>(particles, trees.leaves, trees.origin, softening, first.data());
-  launched("Grove::cuda::find_lost_separation");
-  first.download(std::span(&found, 1));
-  if (found == nothing_lost) return {};
+  const DeviceArray<std::uint64_t> first{std::span(&nothing_lost, 1)};
+  if (trees.count > 0) {
+    static_assert(sizeof(std::uint64_t) == sizeof(unsigned long long));
+    const dim3 blocks(trees.count, std::max(1u, enough_blocks / trees.count));
+    find_first<<<blocks, threads>>>(particles, trees.leaves, trees.origin, Softening(gravity),
+                                    reinterpret_cast<unsigned long long*>(first.data()));
+    launched("Grove::cuda::find_lost_separation");
+  }
+  return Arriving<std::uint64_t>(first.data());
+}
+
+LostPair lost_pair_of(std::uint64_t first, const LeafParticleFields& particles, const LeafTrees& trees,
+                      const GravityParameters& gravity) {
   const DeviceArray<LostPair> pair(1);
-  complete<<<1, 1>>>(particles, trees, softening, found, pair.data());
+  complete<<<1, 1>>>(particles, trees, Softening(gravity), first, pair.data());
   launched("Grove::cuda::complete");
   LostPair result{};
   pair.download(std::span(&result, 1));

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -49,16 +51,13 @@ class DeviceBackend : public Backend {
 
   Domain decompose(const DecompositionParameters& parameters, const Domain& previous,
                    DecompositionReport& report) override {
-    {
-      const auto timer = report.timers.time("advance");  // what the GPU has left of it
-      cuda::device_synchronise();
-      phases_.forget();
-    }
     const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle());
     trees_.forget_trees();
     DecompositionParameters known = parameters;
     known.all_cells = false;
     Domain domain = grove::decompose(comm_, particles_, exchange_, known, previous, report, &records_);
+    phases_.settle(report.timers, "total");  // the end of the drift
+    phases_.leave("decompose");
     expect_trees();
     return domain;
   }
@@ -85,10 +84,14 @@ class DeviceBackend : public Backend {
   void kick(const Kick& kick) override { cuda::kick(particles_.size(), kick, fields_of_steps()); }
   double drift(const Drift& drift, const Box* periodic) override {
     cuda::drift(particles_.size(), drift, step_fields(particles_));
-    phases_.leave("advance");
-    if (!periodic) return -1;
+    if (!periodic) {
+      phases_.leave("advance");
+      return -1;
+    }
     if (particles_.size() == 0) return -periodic->edge;
-    const cuda::Extent extent = cuda::find_extent(particles_.values(fields::position), particles_.size());
+    const cuda::Arriving<cuda::Extent> arriving =
+        cuda::find_extent(particles_.values(fields::position), particles_.size());
+    const cuda::Extent& extent = arriving.get();
     return std::max(periodic->outside(extent.low), periodic->outside(extent.high));
   }
 
@@ -96,10 +99,11 @@ class DeviceBackend : public Backend {
     cuda::wrap_positions(box, particles_.size(), particles_.values(fields::position));
   }
 
-  Census census() const override {
-    return cuda::take_census(particles_.size(), particles_.values(fields::id),
-                             particles_.values(fields::mass), particles_.values(fields::position),
-                             particles_.values(fields::velocity));
+  std::function<Census()> census() const override {
+    const auto census = std::make_shared<cuda::Arriving<Census>>(
+        cuda::take_census(particles_.size(), particles_.values(fields::id), particles_.values(fields::mass),
+                          particles_.values(fields::position), particles_.values(fields::velocity)));
+    return [census] { return census->get(); };
   }
   Totals totals(const Domain& domain) const override {
     return compute_totals(comm_, particles_, domain, trees_.device_external());

@@ -105,7 +105,7 @@ AuditResult audit(const Communicator& comm, const DeviceParticles& particles, co
                                                           pieces.leaves, domain.leaves(), targets, of_leaves);
         if (!parameters.images.are_open()) {
           const FarUnits units(parameters);
-          const double largest = cuda::largest_of(particles.values(fields::mass), particles.size());
+          const double largest = cuda::largest_of(particles.values(fields::mass), particles.size()).get();
           const double bound = mass_bound(comm, largest, particles.size());
           add_far_images(box_moments<audit_far_moments>(comm, particles, domain.leaf_begin, units, bound),
                          units, targets, forces);

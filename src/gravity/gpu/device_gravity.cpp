@@ -25,32 +25,34 @@
 #include "kernels/cuda/walk/rope_walk.hpp"
 
 namespace grove {
-namespace {
-
-/// The lower median of |a_old| over all ranks; see grove::median().
-float median_of(const Communicator& comm, const DeviceParticles& particles, float guess,
-                JointReduction& joint) {
-  const DigitCounter count_digits = [&](const DigitQuestion& question) {
-    std::vector<Count> counts(static_cast<std::size_t>(question.digits()));
-    cuda::count_digits(particles.values(fields::old_acceleration), particles.size(),
-                       {question.prefix, question.high, question.low, question.is_window}, counts);
-    return counts;
-  };
-  return std::bit_cast<float>(median_key(comm, std::bit_cast<std::uint32_t>(guess), count_digits, joint));
-}
-
-}  // namespace
 
 GravityStorage::Sums DeviceGravity::reduce(bool with_median, float last_median) const {
   Sums sums;
   sums.particles = static_cast<Count>(particles_.size());
-  sums.largest_mass = cuda::largest_of(particles_.values(fields::mass), particles_.size());
+  const cuda::Arriving<double> largest_mass =
+      cuda::largest_of(particles_.values(fields::mass), particles_.size());
   JointReduction joint;
-  joint.sum(sums.particles).max(sums.largest_mass);
-  if (with_median)
-    sums.median_acceleration = median_of(comm_, particles_, last_median, joint);
-  else
+  joint.sum(sums.particles);
+  bool has_all = false;
+  const auto take_largest = [&] {
+    if (std::exchange(has_all, true)) return;
+    sums.largest_mass = largest_mass.get();
+    joint.max(sums.largest_mass);
+  };
+  const DigitCounter count_digits = [&](const DigitQuestion& question) {
+    std::vector<Count> counts(static_cast<std::size_t>(question.digits()));
+    cuda::count_digits(particles_.values(fields::old_acceleration), particles_.size(),
+                       {question.prefix, question.high, question.low, question.is_window}, counts);
+    take_largest();  // the host has waited
+    return counts;
+  };
+  if (with_median) {
+    sums.median_acceleration = std::bit_cast<float>(
+        rough_median_key(comm_, std::bit_cast<std::uint32_t>(last_median), count_digits, joint));
+  } else {
+    take_largest();
     joint.apply(comm_);
+  }
   return sums;
 }
 
@@ -59,13 +61,15 @@ void DeviceGravity::set_external(std::vector<ExternalPotential> potentials) {
   on_device_ = cuda::DeviceArray<ExternalPotential>{std::span<const ExternalPotential>(external_)};
 }
 
-/// Says which separation single precision loses; empty: it loses none.
-std::string DeviceGravity::fault_of_separations(const GravityParameters& gravity) const {
-  const auto lost = cuda::find_lost_separation(
-      {particles_.values(fields::position), particles_.values(fields::mass), particles_.values(fields::type),
-       particles_.values(fields::old_acceleration)},
-      forest_.trees(), gravity);
-  if (!lost) return {};
+cuda::LeafParticleFields DeviceGravity::particles_of_leaves() const {
+  return {particles_.values(fields::position), particles_.values(fields::mass),
+          particles_.values(fields::type), particles_.values(fields::old_acceleration)};
+}
+
+std::string DeviceGravity::fault_of_separations(const GravitySetup& setup) const {
+  if (!first_lost_ || first_lost_->get() == cuda::nothing_lost) return {};
+  const cuda::LostPair lost =
+      cuda::lost_pair_of(first_lost_->get(), particles_of_leaves(), forest_.trees(), setup.walk.gravity);
   const auto element = [](const auto* array, std::uint64_t i) {
     std::remove_cvref_t<decltype(*array)> value;
     cuda::device_download(&value, array + i, sizeof(value));
@@ -73,10 +77,10 @@ std::string DeviceGravity::fault_of_separations(const GravityParameters& gravity
   };
   const Vec3d* const position = particles_.values(fields::position);
   const ParticleId* const id = particles_.values(fields::id);
-  const Vec3d first = element(position, lost->first);
-  return describe_lost_separation(element(id, lost->first), element(id, lost->second),
-                                  element(position, lost->second) - first,
-                                  first - element(forest_.trees().origin, lost->leaf));
+  const Vec3d first = element(position, lost.first);
+  return describe_lost_separation(element(id, lost.first), element(id, lost.second),
+                                  element(position, lost.second) - first,
+                                  first - element(forest_.trees().origin, lost.leaf));
 }
 
 /// Particles that a warp walks together where so many walk, unless several warps walk a group.
@@ -207,17 +211,18 @@ void DeviceGravity::grow(const Domain& domain, PhaseTimers& timers) {
       forest_.cut(particles_, domain.leaf_begin, records, targets_per_warp(domain.cells[0].count));
       return Count{forest_.groups()};
     });
-    cuda::device_synchronise();
+    phases_.leave("build");
   }
   const auto timer = timers.time("sort");
   forest_.arrange(particles_);
   has_new_trees(domain);
   groups_of_all_ranks_ = std::accumulate(groups.begin(), groups.end(), Count{0});
-  cuda::device_synchronise();
+  phases_.leave("sort");
 }
 
-std::string DeviceGravity::refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
-                                 PhaseTimers& timers) {
+void DeviceGravity::refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
+                          PhaseTimers& timers) {
+  phases_.settle(timers, "moments");
   const auto timer = timers.time("moments");
   fault_ = nullptr;
   if (plan.renewed_from) {
@@ -228,13 +233,14 @@ std::string DeviceGravity::refit(const GravitySetup& setup, const Domain& domain
                     targets_per_warp(domain.cells[0].count));
     });
   }
-  std::string lost;
+  first_lost_.reset();
   unless_at_fault([&] {
     forest_.update(particles_, domain.box, setup.walk.gravity, setup.walk.units, setup.median_acceleration,
                    plan.first_active);
-    if (plan.checks) lost = fault_of_separations(setup.walk.gravity);
+    if (plan.checks)
+      first_lost_.emplace(
+          cuda::find_lost_separation(particles_of_leaves(), forest_.trees(), setup.walk.gravity));
   });
-  return lost;
 }
 
 void DeviceGravity::begin_walk(const GravitySetup& setup, const Domain& domain, int first_active,

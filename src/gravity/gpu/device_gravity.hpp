@@ -49,8 +49,8 @@ class DeviceGravity : public GravityStorage {
   Sums reduce(bool with_median, float last_median) const override;
   FarParticle farthest() const override { return farthest_particle(comm_, particles_.download()); }
   void grow(const Domain& domain, PhaseTimers& timers) override;
-  std::string refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
-                    PhaseTimers& timers) override;
+  void refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
+             PhaseTimers& timers) override;
   void begin_walk(const GravitySetup& setup, const Domain& domain, int first_active, Selections) override;
   void publish(const GravitySetup& setup, const Domain& domain, Selections, PhaseTimers& timers) override;
   void select(const GravitySetup& setup, const Domain& domain) override;
@@ -59,6 +59,7 @@ class DeviceGravity : public GravityStorage {
   WalkCounts walk_others(const GravitySetup& setup, const Domain& domain, PhaseTimers& timers) override;
   std::array<WalkCounts, 2> try_walk(const GravitySetup& setup, const Domain& domain) override;
   void end_walk() override {}  // there is room for the next walk's trees of others
+  std::string fault_of_separations(const GravitySetup& setup) const override;
   TableBytes tables() const override { return trees_.tables(); }
   void sum_directly(const GravitySetup& setup, const Domain& domain, int first_active,
                     PhaseTimers& timers) override;
@@ -88,7 +89,7 @@ class DeviceGravity : public GravityStorage {
   void move_leaves(const LeafOwners& from, const Domain& domain);
 
  private:
-  std::string fault_of_separations(const GravityParameters& gravity) const;
+  cuda::LeafParticleFields particles_of_leaves() const;
   DeviceTreeExchange::Own own(const GravitySetup& setup, const Domain& domain) const {
     return {setup, domain, forest_, particles_, codes_, far_moments_.data()};
   }
@@ -134,9 +135,10 @@ class DeviceGravity : public GravityStorage {
   mutable Remembered last_remembered_;
 
   // During an evaluation.
-  std::optional<FarField<far_order>> far_field_;  ///< where cells do not act through expansions
-  std::optional<cuda::LeafPieces> pieces_;        ///< where they do
-  cuda::DeviceArray<FarMoments> far_moments_;     ///< of own leaves, where they do
+  std::optional<cuda::Arriving<std::uint64_t>> first_lost_;  ///< cuda::find_lost_separation()
+  std::optional<FarField<far_order>> far_field_;             ///< where cells do not act through expansions
+  std::optional<cuda::LeafPieces> pieces_;                   ///< where they do
+  cuda::DeviceArray<FarMoments> far_moments_;                ///< of own leaves, where they do
 
   // During a walk.
   int first_active_ = 0;

@@ -128,19 +128,25 @@ std::string Moment::text() const {
 }
 
 ExchangeGuard::ExchangeGuard(const Communicator& comm, const Backend& backend)
-    : comm_(comm), backend_(backend), own_(census()) {}
+    : comm_(comm), backend_(backend), own_before_(census()) {}
 
 /// Census of this rank's particles.
-Census ExchangeGuard::census() const { return comm_.size() == 1 ? Census{} : backend_.census(); }
+std::function<Census()> ExchangeGuard::census() const {
+  if (comm_.size() == 1) return [] { return Census{}; };
+  return backend_.census();
+}
+
+void ExchangeGuard::look_again() { own_after_ = census(); }
 
 void ExchangeGuard::join(JointReduction& joint) {
-  before_ = own_;
-  after_ = census();
+  before_ = own_before_();
+  after_ = own_after_();
   for (Census* census : {&before_, &after_})
     joint.sum(census->particles).sum(census->id_sum).exclusive_or(census->id_xor).sum(census->content);
 }
 
 void ExchangeGuard::check(const std::string& exchange) {
+  look_again();
   JointReduction joint;
   join(joint);
   joint.apply(comm_);

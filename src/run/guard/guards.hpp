@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "backend/backend.hpp"
@@ -29,20 +30,23 @@ class ExchangeGuard {
  public:
   /// Before the exchange. Not collective.
   ExchangeGuard(const Communicator& comm, const Backend& backend);
-  /// Behind it: what has to be agreed on, with other things; this must stay where it is until require_same().
+  /// Behind it. Not collective.
+  void look_again();
+  /// After that: what has to be agreed on, with other things; this must stay where it is until
+  /// require_same(). Waits for a GPU that is at the census still.
   void join(JointReduction& joint);
   /// When it is. exchange: what it was, for the message.
   void require_same(const std::string& exchange) const;
-  /// Both at once.
+  /// All three at once.
   void check(const std::string& exchange);
 
  private:
-  Census census() const;
+  std::function<Census()> census() const;
 
   const Communicator& comm_;
   const Backend& backend_;
-  Census own_;             ///< before it, of this rank
-  Census before_, after_;  ///< of all
+  std::function<Census()> own_before_, own_after_;  ///< of this rank
+  Census before_, after_;                           ///< of all
 };
 
 /// number: of particles whose acceleration is no finite number, of all ranks. Names one that has lost its

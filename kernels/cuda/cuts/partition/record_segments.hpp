@@ -23,18 +23,6 @@ void find_bounds(const DeviceRecords& records, std::span<const Segment> segments
 void sum_weights(const DeviceRecords& records, const std::uint32_t* weights,
                  std::span<const Segment> segments, std::span<Count> weight);
 
-/// The records of a segment, all told.
-struct SegmentContent {
-  CellBounds bounds;    ///< tight
-  ParticleId first[3];  ///< by axis: the least id of those with the least coordinate
-  Count weight;         ///< 0 without weights
-};
-/// ids, weights (optional): device, by record index. Cost: two passes over three columns, one over the index
-/// and the weights; one wait of the host.
-std::vector<SegmentContent> describe_segments(const DeviceRecords& records, const ParticleId* ids,
-                                              const std::uint32_t* weights,
-                                              std::span<const Segment> segments);
-
 /// Records that are to be copied elsewhere.
 struct SegmentCopy {
   std::uint64_t from, count, to;

@@ -1,12 +1,14 @@
 #include "kernels/cuda/cuts/runs/run_descent.cuh"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "kernels/cuda/cuts/partition/tiles.cuh"
 #include "kernels/cuda/cuts/runs/run_cut.cuh"
 #include "kernels/cuda/cuts/runs/run_order.cuh"
 #include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/warp.cuh"
 
 namespace grove::cuda {
 namespace {
@@ -15,8 +17,9 @@ namespace {
 constexpr int large_block = 1024, medium_block = 512, small_block = 256, warp_block = 256;
 /// So few cells get larger blocks, which then all have a place on the GPU.
 constexpr std::uint32_t few_cells = 264;
-/// Levels that are started before the host looks how many cells there are.
-constexpr int most_levels_at_once = 6;
+/// Levels that are started beyond those of even halvings before the host looks for cells that are not small:
+/// those of domain cells of galaxies need one to three.
+constexpr int more_levels = 3;
 /// Enough to fill the processors of a GPU; blocks go through the tasks of a level with this stride.
 constexpr std::uint32_t most_blocks = 1056;
 /// Records of a cell that one block cuts down to the leaves.
@@ -57,7 +60,10 @@ __global__ void __launch_bounds__(warp_block)
 template <int threads>
 __global__ void __launch_bounds__(threads) find_windows(const RunWork work) {
   const RunHead& head = *work.head;
-  if (blockIdx.x == 0 && threadIdx.x == 0) work.head->divisions = work.head->most_count = 0;
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    work.head->divisions = work.head->most_count = 0;
+    work.head->cuts_before = head.cuts;
+  }
   if (is_in_vain(work)) return;
   for (std::uint32_t c = head.level_begin + blockIdx.x; c < head.level_end; c += gridDim.x)
     if (!work.is_small(work.cells[c])) {
@@ -147,7 +153,7 @@ __global__ void __launch_bounds__(threads) cut_cells(const RunWork work) {
 __global__ void __launch_bounds__(warp_block) divide_runs(const RunWork work) {
   RunHead& head = *work.head;
   if (blockIdx.x == 0 && threadIdx.x == 0) {  // the level below
-    head.level_begin = head.level_end;
+    head.level_begin = work.first_child + 2 * head.cuts_before;
     head.level_end = work.first_child + 2 * head.cuts;
   }
   if (head.overflow) return;
@@ -156,13 +162,25 @@ __global__ void __launch_bounds__(warp_block) divide_runs(const RunWork work) {
     divide_run(work, work.divisions[t]);
 }
 
+/// index: of the records of a run. By one warp; sum: shared.
+__device__ void add_weights(const std::uint32_t* weights, const RunKeys& index, std::uint32_t count,
+                            unsigned long long& sum) {
+  unsigned long long own = 0;
+#pragma unroll
+  for (int row = 0; row < RunKeys::rows; ++row)
+    if (32 * row + threadIdx.x % 32 < count) own += weights[index.key[row]];
+  own = warp_sum(own);
+  if (threadIdx.x % 32 == 0) atomicAdd(&sum, own);
+}
+
 /// Brings the records of a leaf together. By one block.
 template <int threads>
 __device__ void gather_leaf(const RunWork& work, std::uint32_t number) {
   __shared__ std::uint32_t place;
+  __shared__ unsigned long long weight;
   const RunCell cell = work.cells[number];
   const CellBounds bounds = bounds_of<threads>(work.runs, cell);
-  if (threadIdx.x == 0) place = cell.first, work.bounds[number] = bounds;
+  if (threadIdx.x == 0) place = cell.first, weight = 0;
   __syncthreads();
   const std::uint32_t lane = threadIdx.x % 32;
   for (std::uint32_t r = threadIdx.x / 32; r < cell.runs; r += threads / 32) {
@@ -177,20 +195,21 @@ __device__ void gather_leaf(const RunWork& work, std::uint32_t number) {
 #pragma unroll
       for (int row = 0; row < RunKeys::rows; ++row)
         if (32 * row + lane < count) work.sorted.at[c][to + 32 * row + lane] = values.key[row];
+      if (c == 3 && work.weights) add_weights(work.weights, values, count, weight);
     }
   }
   __syncthreads();
+  if (threadIdx.x == 0) work.contents[number] = {bounds, weight};
 }
 
-/// Cuts small cells down to their leaves, a block per cell. The child with fewer leaves is next, so that few
-/// cells wait.
+/// Cuts a small cell down to its leaves. The child with fewer leaves is next, so that few cells wait. By one
+/// block.
 template <int threads>
-__global__ void __launch_bounds__(threads) finish_cells(const RunWork work) {
+__device__ void finish_cell(const RunWork& work, std::uint32_t small) {
   __shared__ std::uint32_t waiting[33], bins[run_bins];
   __shared__ int number;
-  if (is_in_vain(work)) return;
   constexpr std::uint32_t warp_count = threads / 32;
-  if (threadIdx.x == 0) waiting[0] = work.small_cells[blockIdx.x], number = 1;
+  if (threadIdx.x == 0) waiting[0] = small, number = 1;
   __syncthreads();
   while (number > 0) {
     const std::uint32_t c = waiting[number - 1];
@@ -222,6 +241,15 @@ __global__ void __launch_bounds__(threads) finish_cells(const RunWork work) {
   }
 }
 
+/// A block per small cell, from this one on, if there are as many blocks.
+template <int threads>
+__global__ void __launch_bounds__(threads) finish_cells(const RunWork work, std::uint32_t begin) {
+  for (std::uint32_t i = begin + blockIdx.x; i < work.head->small_cells; i += gridDim.x) {
+    if (is_in_vain(work)) return;
+    finish_cell<threads>(work, work.small_cells[i]);
+  }
+}
+
 /// Levels that cells of so many records have, at least, until all are small.
 int levels_until(std::uint64_t count, std::uint64_t small) {
   return count == 0 ? 0 : static_cast<int>(std::bit_width((count - 1) / small));
@@ -229,14 +257,13 @@ int levels_until(std::uint64_t count, std::uint64_t small) {
 
 }  // namespace
 
-bool RunDescent::suits(std::span<const OrbCell> roots) const {
+bool RunDescent::suits(std::span<const OrbCell> roots) {
   std::uint64_t records = 0, leaves = 0;
   for (const OrbCell& root : roots) {
     records += root.count;
     leaves += static_cast<std::uint64_t>(root.leaves);
   }
-  if (records < least_records || records / leaves < least_leaf || records / leaves > most_leaf) return false;
-  return neighbours_are_close(records_, records);
+  return records >= least_records && records / leaves >= least_leaf && records / leaves <= most_leaf;
 }
 
 RunWork RunDescent::prepare(std::span<const OrbCell> roots, RunHead& head) {
@@ -245,6 +272,7 @@ RunWork RunDescent::prepare(std::span<const OrbCell> roots, RunHead& head) {
     records += root.count;
     leaves += static_cast<std::uint64_t>(root.leaves);
   }
+  records_in_all_ = records;
   RunWork work{};
   work.small_count = small_cell;
   head = {};
@@ -280,7 +308,7 @@ RunWork RunDescent::prepare(std::span<const OrbCell> roots, RunHead& head) {
   listings_ = DeviceArray<RunTask>(runs * task_capacity_per_run);
   divisions_ = DeviceArray<RunTask>(runs * task_capacity_per_run);
   cuts_ = DeviceArray<FoundCut>(most_cuts);
-  bounds_ = DeviceArray<CellBounds>(2 * most_cuts + roots.size());
+  contents_ = DeviceArray<RunContent>(2 * most_cuts + roots.size());
   work.records = records_, work.sorted = sorted_;
   work.ids = ids_, work.scheme = scheme_;
   work.capacity = static_cast<std::uint32_t>(capacity);
@@ -293,13 +321,14 @@ RunWork RunDescent::prepare(std::span<const OrbCell> roots, RunHead& head) {
                {runs_[5].data(), runs_[6].data(), runs_[7].data()}};
   work.listings = listings_.data(), work.divisions = divisions_.data();
   work.bins = bins_.data(), work.small_cells = small_cells_.data(), work.cuts = cuts_.data();
-  work.bounds = bounds_.data();
+  work.contents = contents_.data(), work.weights = weights_;
 
   Tiles tiles(run_size);
   tiles.make(counts);
   constexpr std::uint32_t warps = warp_block / 32;
   make_runs<<<(tiles.size() + warps - 1) / warps, warp_block>>>(work, tiles.data(), tiles.size());
   launched("Grove::cuda::make_runs", 12 * records);
+  check_order(records_, records, &work.head->overflow);
   return work;
 }
 
@@ -320,49 +349,60 @@ void cut_level(const RunWork& work, std::uint32_t blocks) {
   launched("Grove::cuda::divide_runs");
 }
 
-/// Cuts all cells that are not small. head (in/out): as on the device.
-void RunDescent::cut_large(const RunWork& work, RunHead& head) const {
-  while (head.most_count > 0 && !head.overflow) {
-    const int levels = std::min(levels_until(head.most_count, work.small_count), most_levels_at_once);
-    std::uint64_t cells = head.level_end - head.level_begin;
-    for (int i = 0; i < levels; ++i, cells *= 2)
-      if (cells <= few_cells)
-        cut_level<large_block>(work, static_cast<std::uint32_t>(cells));
-      else
-        cut_level<small_block>(work, static_cast<std::uint32_t>(std::min<std::uint64_t>(cells, most_blocks)));
-    head_.download(std::span(&head, 1));
-  }
+/// Cuts cells that are not small, in levels enough for nearly all. head: as on the device.
+void RunDescent::cut_large(const RunWork& work, const RunHead& head) const {
+  if (head.most_count == 0) return;
+  device_clear(&work.head->listings, sizeof(head.listings));  // those of small cells
+  const int levels = levels_until(head.most_count, work.small_count) + more_levels;
+  std::uint64_t cells = head.level_end - head.level_begin;
+  for (int i = 0; i < levels; ++i, cells *= 2)
+    if (cells <= few_cells)
+      cut_level<large_block>(work, static_cast<std::uint32_t>(cells));
+    else
+      cut_level<small_block>(work, static_cast<std::uint32_t>(std::min<std::uint64_t>(cells, most_blocks)));
 }
 
-/// Leaves the small cells to blocks, while the host takes the cuts that there are.
-RunHead RunDescent::cut_small(const RunWork& work, const RunHead& before, const TakeCut& take) {
-  std::vector<FoundCut> cuts(before.cuts);
-  device_download(cuts.data(), cuts_.data(), cuts.size() * sizeof(FoundCut));
-  const std::uint32_t cells = before.small_cells;  // perhaps none where ids are not unique
-  if (cells >= few_cells)
-    finish_cells<small_block><<<cells, small_block>>>(work);
-  else if (cells > 0)
-    finish_cells<medium_block><<<cells, medium_block>>>(work);
+/// Leaves small cells to blocks, of which there are enough for all but unusual numbers.
+void RunDescent::cut_small(const RunWork& work, std::uint32_t begin) const {
+  const std::uint64_t least = records_in_all_ / work.small_count;
+  if (least >= few_cells)
+    finish_cells<small_block><<<static_cast<unsigned>(2 * least), small_block>>>(work, begin);
+  else
+    finish_cells<medium_block><<<few_cells, medium_block>>>(work, begin);
   launched("Grove::cuda::finish_cells");
-  std::for_each(cuts.begin(), cuts.end(), take);
-  RunHead head;
-  head_.download(std::span(&head, 1));
-  return head;
 }
 
-std::optional<std::vector<CellBounds>> RunDescent::run(std::span<const OrbCell> roots, const TakeCut& take) {
-  RunHead before;
-  const RunWork work = prepare(roots, before);
-  cut_large(work, before);
-  if (before.overflow) return {};
-  const RunHead head = cut_small(work, before, take);
+/// Cuts of all roots; where these are halved geometrically, some more than there usually are.
+std::size_t RunDescent::expected_cuts(std::span<const OrbCell> roots) const {
+  std::size_t cuts = 0;
+  for (const OrbCell& root : roots) {
+    const auto leaves = static_cast<std::size_t>(root.leaves);
+    cuts += scheme_.is_geometric(static_cast<Count>(root.count)) ? 2 * leaves : leaves - 1;
+  }
+  return std::min(cuts, cuts_.size());
+}
+
+std::optional<std::vector<RunContent>> RunDescent::run(std::span<const OrbCell> roots, const TakeCut& take) {
+  RunHead head;
+  const RunWork work = prepare(roots, head);
+  std::vector<FoundCut> cuts(expected_cuts(roots));
+  std::vector<RunContent> contents;
+  std::uint32_t finished = 0;  // small cells
+  do {
+    cut_large(work, head);
+    cut_small(work, finished);
+    contents.resize(std::min(roots.size() + 2 * cuts.size(), contents_.size()));
+    device_download(std::array{head_.download_to(std::span(&head, 1)), cuts_.download_to(cuts),
+                               contents_.download_to(contents)});
+    finished = head.small_cells;
+  } while (head.most_count > 0 && !head.overflow);
   if (head.overflow) return {};
-  std::vector<FoundCut> cuts(head.cuts - before.cuts);
-  device_download(cuts.data(), cuts_.data() + before.cuts, cuts.size() * sizeof(FoundCut));
+  const bool are_all = head.cuts <= cuts.size();
+  cuts.resize(head.cuts);
+  contents.resize(roots.size() + 2 * cuts.size());
+  if (!are_all) device_download(std::array{cuts_.download_to(cuts), contents_.download_to(contents)});
   std::for_each(cuts.begin(), cuts.end(), take);
-  std::vector<CellBounds> bounds(roots.size() + 2 * head.cuts);
-  device_download(bounds.data(), bounds_.data(), bounds.size() * sizeof(CellBounds));
-  return bounds;
+  return contents;
 }
 
 }  // namespace grove::cuda

@@ -16,7 +16,9 @@ namespace grove::cuda {
 ///
 /// Level by level, six launches each: a window for each cut, from the bounds of runs; two looks at the runs
 /// there, of which the first narrows the windows; the cuts; the division of the runs that they meet. A cell
-/// that has become small is one block's, down to its leaves, whose records it gathers.
+/// that has become small is one block's, down to its leaves, whose records it gathers. The host starts as
+/// many levels as cells usually need to become small, then the small ones, and waits once for all that was
+/// found; again if some cell was not small yet, or more cuts were made than it had fetched.
 ///
 /// Cost: grows with the surfaces of cells, not with the depth of the tree; 5.5 bytes of device memory per
 /// record.
@@ -24,35 +26,40 @@ class RunDescent {
  public:
   /// records: divided in place, in vain if there are too many runs in the end; sorted: where they come to in
   /// the order of the leaves. ids, scheme: as for OrbSearch.
-  RunDescent(const Columns& records, const Columns& sorted, const ParticleId* ids, const CutScheme& scheme)
-      : records_(records), sorted_(sorted), ids_(ids), scheme_(scheme) {}
+  /// weights: by index, or null.
+  RunDescent(const Columns& records, const Columns& sorted, const ParticleId* ids,
+             const std::uint32_t* weights, const CutScheme& scheme)
+      : records_(records), sorted_(sorted), ids_(ids), weights_(weights), scheme_(scheme) {}
 
-  /// True if records that are neighbours are close together, so that run() will be fast. Cost: a look at a
-  /// thousand runs.
-  bool suits(std::span<const OrbCell> roots) const;
+  /// True if there are enough records, and leaves have as many as one block can gather.
+  static bool suits(std::span<const OrbCell> roots);
 
   using TakeCut = OrbDescent::TakeCut;
 
   /// roots (host): numbered from 0, neighbours in the array, all records in one of them; leaves among them
   /// are gathered, too; their bounds need not be known. take: as for OrbDescent, but the cuts do not know the
-  /// bounds of children. Returns the bounds of all cells by number; nothing: runs, or leaves if their number
-  /// is not known before, came to be too many, what was taken is of no use.
-  std::optional<std::vector<CellBounds>> run(std::span<const OrbCell> roots, const TakeCut& take);
+  /// bounds of children. Returns what all cells have, by number. Nothing: what was taken is of no use;
+  /// neighbours are not close together, so that this would be slow (check_order()), or runs, or
+  /// leaves if their number is not known before, came to be too many.
+  std::optional<std::vector<RunContent>> run(std::span<const OrbCell> roots, const TakeCut& take);
 
  private:
   RunWork prepare(std::span<const OrbCell> roots, RunHead& head);
-  void cut_large(const RunWork& work, RunHead& head) const;
-  RunHead cut_small(const RunWork& work, const RunHead& before, const TakeCut& take);
+  void cut_large(const RunWork& work, const RunHead& head) const;
+  void cut_small(const RunWork& work, std::uint32_t begin) const;
+  std::size_t expected_cuts(std::span<const OrbCell> roots) const;
 
   Columns records_, sorted_;
   const ParticleId* ids_;
+  const std::uint32_t* weights_;
   CutScheme scheme_;
+  std::uint64_t records_in_all_ = 0;
   DeviceArray<RunHead> head_;
   DeviceArray<RunCell> cells_;
   DeviceArray<std::uint32_t> runs_[8], bins_, small_cells_;
   DeviceArray<RunTask> listings_, divisions_;
   DeviceArray<FoundCut> cuts_;
-  DeviceArray<CellBounds> bounds_;
+  DeviceArray<RunContent> contents_;
 };
 
 }  // namespace grove::cuda

@@ -1,7 +1,5 @@
 #include "kernels/cuda/cuts/runs/run_order.cuh"
 
-#include <algorithm>
-
 #include "kernels/cuda/cuts/runs/run_window.cuh"
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/device.hpp"
@@ -37,18 +35,22 @@ __global__ void __launch_bounds__(sampling_block)
   if (threadIdx.x % 32 == 0) atomicAdd(&lengths->sum, length);
 }
 
+/// By one thread.
+__global__ void judge_runs(const RunLengths* lengths, std::uint32_t* in_vain) {
+  Coordinate extent = 0;
+  for (int axis = 0; axis < 3; ++axis) extent = max(extent, lengths->high[axis] - lengths->low[axis]);
+  if (extent == 0 || lengths->sum > longest * 3 * sampling_warps * extent) *in_vain = 1;
+}
+
 }  // namespace
 
-bool neighbours_are_close(const Columns& records, std::uint64_t count) {
-  RunLengths lengths{0, {~0u, ~0u, ~0u}, {0, 0, 0}};
-  const DeviceArray<RunLengths> device_lengths{std::span<const RunLengths>(&lengths, 1)};
+void check_order(const Columns& records, std::uint64_t count, std::uint32_t* in_vain) {
+  const RunLengths nothing{0, {~0u, ~0u, ~0u}, {0, 0, 0}};
+  const DeviceArray<RunLengths> lengths{std::span<const RunLengths>(&nothing, 1)};
   measure_runs<<<sampling_warps * 32 / sampling_block, sampling_block>>>(records, count / run_size,
-                                                                         device_lengths.data());
-  launched("Grove::cuda::measure_runs");
-  device_lengths.download(std::span(&lengths, 1));
-  Coordinate extent = 0;
-  for (int axis = 0; axis < 3; ++axis) extent = std::max(extent, lengths.high[axis] - lengths.low[axis]);
-  return extent > 0 && lengths.sum <= longest * 3 * sampling_warps * extent;
+                                                                         lengths.data());
+  judge_runs<<<1, 1>>>(lengths.data(), in_vain);
+  launched("Grove::cuda::measure_runs", 0, 2);
 }
 
 }  // namespace grove::cuda

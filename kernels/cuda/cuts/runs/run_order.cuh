@@ -6,8 +6,8 @@
 
 namespace grove::cuda {
 
-/// True if runs of records, at least one, are short, as they are in the order of a tree; those of records in
-/// no order reach through most of space. Cost: a look at a thousand runs.
-bool neighbours_are_close(const Columns& records, std::uint64_t count);
+/// Sets in_vain (device) unless runs of records, at least one, are short, as they are in the order of a tree;
+/// those of records in no order reach through most of space. Cost: a look at a thousand runs.
+void check_order(const Columns& records, std::uint64_t count, std::uint32_t* in_vain);
 
 }  // namespace grove::cuda

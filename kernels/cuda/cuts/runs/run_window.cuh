@@ -134,7 +134,7 @@ __device__ RunSpan find_window(const RunWork& work, std::uint32_t number) {
     cell.middle = middle;
     cell.window_first = window_first, cell.window_last = window_last;
     cell.below = below, cell.left_of_middle = left_of_middle, cell.listed = 0;
-    work.bounds[number] = bounds;
+    work.contents[number].bounds = bounds;
     listings = place = atomicAdd(&work.head->listings, met);
     if (listings + met > work.task_capacity) work.head->overflow = 1;
   }

@@ -61,9 +61,16 @@ __device__ inline int bin_shift(Coordinate first, Coordinate last) {
 /// The parts given out of arrays that blocks share, and the cells of a level.
 struct RunHead {
   std::uint32_t level_begin, level_end;  ///< numbers of cells
+  std::uint32_t cuts_before;             ///< cuts there were when this level began
   std::uint32_t most_count;              ///< records of one of them that is not small; 0: there is none
   std::uint32_t cuts, runs, listings, divisions, small_cells;
   std::uint32_t overflow;  ///< not 0: some array was too short, nothing that follows is of use
+};
+
+/// What a cell has.
+struct RunContent {
+  CellBounds bounds;          ///< tight
+  unsigned long long weight;  ///< of a leaf, if there are weights
 };
 
 /// All that the kernels work on.
@@ -80,10 +87,11 @@ struct RunWork {
   RunCell* cells;  ///< by number
   Runs runs;
   RunTask *listings, *divisions;
-  std::uint32_t* bins;         ///< run_bins by cell of a level
-  std::uint32_t* small_cells;  ///< numbers
-  FoundCut* cuts;              ///< without bounds of children, which come later
-  CellBounds* bounds;          ///< by number of a cell
+  std::uint32_t* bins;           ///< run_bins by cell of a level
+  std::uint32_t* small_cells;    ///< numbers
+  FoundCut* cuts;                ///< without bounds of children, which come later
+  RunContent* contents;          ///< by number of a cell
+  const std::uint32_t* weights;  ///< by index; null: they are not wanted
 
   __device__ bool is_leaf(const RunCell& cell) const {
     return scheme.is_leaf(static_cast<Count>(cell.count), cell.leaves);

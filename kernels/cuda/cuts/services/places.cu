@@ -6,6 +6,7 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <utility>
 
+#include "kernels/cuda/cuts/partition/block_records.cuh"
 #include "kernels/cuda/cuts/partition/orb_cell.cuh"
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
@@ -110,9 +111,85 @@ __global__ void __launch_bounds__(threads)
   for (std::uint32_t k = from; k <= to; ++k) begin[k] = i;
 }
 
+__global__ void __launch_bounds__(threads)
+    add_begins(const PartBegins first, const Count* second, Count* sums) {
+  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
+  if (k <= first.parts) sums[k] = first.begin[k] + second[k];
+}
+
+/// The part that holds an element; of empty ones that begin there the last.
+__device__ std::uint32_t part_at(const Count* begin, std::uint32_t parts, Count element) {
+  std::uint32_t first = 0;
+  while (parts > 1) {
+    const std::uint32_t half = parts / 2;
+    if (begin[first + half] <= element) first += half;
+    parts -= half;
+  }
+  return first;
+}
+
+/// A thread for each of the joined.
+__global__ void __launch_bounds__(threads)
+    join_records(const Columns of_first, const Columns of_second, const PartBegins first,
+                 const Count* second_begin, const Count* joined_begin, std::uint32_t count,
+                 const Columns joined) {
+  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  if (i >= count) return;
+  const std::uint32_t part = part_at(joined_begin, first.parts, i);
+  const Count in_part = i - joined_begin[part], of_first_set = first.begin[part + 1] - first.begin[part];
+  const bool is_first = in_part < of_first_set;
+  const Count from = is_first ? first.begin[part] + in_part : second_begin[part] + (in_part - of_first_set);
+#pragma unroll
+  for (int c = 0; c < 4; ++c) joined.at[c][i] = is_first ? of_first.at[c][from] : of_second.at[c][from];
+}
+
+/// So few that a part or two keep all processors busy.
+constexpr std::uint32_t records_of_block = 1u << 12;
+
+/// Calls visit(part, first record, end) for each part that has some of a block's records, in all threads.
+template <class Visit>
+__device__ void for_each_part_of_block(const PartBegins& parts, std::uint32_t count, const Visit& visit) {
+  Count first = Count{blockIdx.x} * records_of_block;
+  const Count end = min(first + records_of_block, min(Count{count}, parts.begin[parts.parts]));
+  if (first >= end) return;
+  for (std::uint32_t part = part_at(parts.begin, parts.parts, first); first < end; ++part) {
+    const Count stop = min(end, parts.begin[part + 1]);
+    if (stop > first) visit(part, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(stop));
+    first = stop;
+  }
+}
+
+/// weights: null if they are not wanted.
+__global__ void __launch_bounds__(threads)
+    find_bounds_and_weights(const Columns records, std::uint32_t count, const std::uint32_t* weights,
+                            const PartBegins parts, PartContent* contents) {
+  for_each_part_of_block(parts, count, [&](std::uint32_t part, std::uint64_t first, std::uint64_t end) {
+    PartContent& content = contents[part];
+    add_bounds(records, {first, end}, content.bounds);
+    if (weights)
+      add_weight(records.at[3], weights, {first, end},
+                 reinterpret_cast<unsigned long long*>(&content.weight));
+  });
+}
+
+/// Where bounds are known.
+__global__ void __launch_bounds__(threads)
+    find_first_ids(const Columns records, std::uint32_t count, const ParticleId* ids, const PartBegins parts,
+                   PartContent* contents) {
+  for_each_part_of_block(parts, count, [&](std::uint32_t part, std::uint64_t first, std::uint64_t end) {
+    PartContent& content = contents[part];
+    const IntegerPosition least = content.bounds.low;
+    for (std::uint64_t i = first + threadIdx.x; i < end; i += threads)
+      for (int axis = 0; axis < 3; ++axis)
+        if (records.at[axis][i] == least[axis])
+          atomicMin(reinterpret_cast<unsigned long long*>(&content.first[axis]),
+                    static_cast<unsigned long long>(ids[records.at[3][i]]));
+  });
+}
+
 }  // namespace
 
-std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
+DeviceArray<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
                                 std::span<const IntegerPosition> begin, std::span<const std::uint32_t> number,
                                 std::uint32_t numbers) {
   const auto count = static_cast<std::uint32_t>(records.size());
@@ -135,9 +212,9 @@ std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
     sort(scratch.data());
     launched("Grove::cuda::sort_by_part", 16 * std::uint64_t{count});
   }
-  const DeviceArray<Count> device_beginnings(numbers + 1);
+  DeviceArray<Count> beginnings(numbers + 1);
   find_beginnings<<<blocks_for(std::uint64_t{count} + 1), threads>>>(found.Current(), count, numbers,
-                                                                     device_beginnings.data());
+                                                                     beginnings.data());
   launched("Grove::cuda::find_beginnings", 4 * std::uint64_t{count});
   if (count > 0) {
     if (places.Current() != order.data())
@@ -147,9 +224,40 @@ std::vector<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
     launched("Grove::cuda::gather_records", 36 * std::uint64_t{count});
     std::swap(records, spare);
   }
-  std::vector<Count> beginnings(numbers + 1);
-  device_beginnings.download(beginnings);
   return beginnings;
+}
+
+DeviceArray<Count> join_parts(const DeviceRecords& of_first, const PartBegins& first,
+                              const DeviceRecords& of_second, const Count* second_begin,
+                              const DeviceRecords& joined) {
+  DeviceArray<Count> begin(first.parts + 1);
+  add_begins<<<blocks_for(begin.size()), threads>>>(first, second_begin, begin.data());
+  launched("Grove::cuda::add_begins");
+  const auto count = static_cast<std::uint32_t>(joined.size());
+  if (count == 0) return begin;
+  join_records<<<blocks_for(count), threads>>>(columns_of(of_first), columns_of(of_second), first,
+                                               second_begin, begin.data(), count, columns_of(joined));
+  launched("Grove::cuda::join_records", 32 * std::uint64_t{count});
+  return begin;
+}
+
+DescribedParts describe_parts(const DeviceRecords& records, const ParticleId* ids,
+                              const std::uint32_t* weights, const PartBegins& parts) {
+  constexpr ParticleId none = ~ParticleId{0};
+  DescribedParts result{std::vector<Count>(parts.parts + 1),
+                        {parts.parts, {CellBounds::of_nothing(), {none, none, none}, 0}}};
+  const DeviceArray<PartContent> contents{std::span<const PartContent>(result.contents)};
+  const auto count = static_cast<std::uint32_t>(records.size());
+  if (count > 0 && parts.parts > 0) {
+    const unsigned blocks = blocks_for(count, records_of_block);
+    find_bounds_and_weights<<<blocks, threads>>>(columns_of(records), count, weights, parts, contents.data());
+    find_first_ids<<<blocks, threads>>>(columns_of(records), count, ids, parts, contents.data());
+    launched("Grove::cuda::describe_parts", (weights ? 32 : 24) * std::uint64_t{count}, 2);
+  }
+  device_download(
+      std::array<Download, 2>{{{result.begin.data(), parts.begin, result.begin.size() * sizeof(Count)},
+                               contents.download_to(result.contents)}});
+  return result;
 }
 
 std::vector<PlaceSample> sample_records(const DeviceRecords& records, const ParticleId* ids,
