@@ -122,7 +122,10 @@ Particles Simulation::present_particles() const {
 Ended Simulation::run(StopRequests* requests) {
   requests_ = requests;
   try {
-    return to_the_end(requests);
+    is_running_ = true;
+    const Ended ended = to_the_end(requests);
+    is_running_ = false;
+    return ended;
   } catch (const Agreed<std::runtime_error>& error) {
     throw Agreed<std::runtime_error>(fmt::format("{}; {}", error.what(), checkpoints_.last_text()));
   }
@@ -134,11 +137,12 @@ Ended Simulation::to_the_end(StopRequests* requests) {
   reports_.open();
   if (is_new) {
     JointReduction alone;
-    report(TreeUpdate::redecompose, alone);
+    report(TreeUpdate::redecompose, alone, [] {});
   }
   if (requests) requests->steps_go_on(expected_checkpoint());
-  while (!is_done()) {
+  while (has_begun_ || !is_done()) {
     step();
+    if (has_begun_) continue;
     if (is_done()) break;
     const Request request = asked();
     if (request == Request::none) continue;
@@ -182,19 +186,20 @@ Request Simulation::asked() {
 void Simulation::step() {
   step_start_ = Clock::now();
   timers_ = std::exchange(since_report_, {});
-  if (!has_rungs_) choose_rungs();
-  require_rungs();
-  const int deepest = this->deepest();
-  if (reports_.is_open()) write_outputs(clock_.end_of(deepest), timers_);
-  const BlockClock::State before = clock_.state();
-  const double strayed = advance(deepest);
+  own_heard_.reset();
+  if (!has_begun_) {
+    if (!has_rungs_) choose_rungs();
+    require_rungs();
+    if (reports_.is_open()) write_outputs(clock_.end_of(deepest()), timers_);
+    begin_step(timers_);
+  }
+  has_begun_ = false;
   reports_.write_rows();
-  is_audited_ = AuditSchedule(parameters_.audit.every).is_due(before, clock_.state());
   const bool tunes_groups = is_synchronised() && steps_done_ >= groups_tuned_at_ + tuning_interval;
   if (tunes_groups) groups_tuned_at_ = steps_done_;
   const Expected expected((tunes_groups ? 1 + tuning_evaluations : 1) *
                           forecast_.seconds(rung_costs_.particles, clock_.first_active()));
-  const UpdatePlan plan = plan_update(deepest, has_strays(strayed));
+  const UpdatePlan plan = plan_update(deepest(), has_strays(strayed_));
   const bool is_new = plan.choice.update == TreeUpdate::redecompose;
   const std::optional<int> renewed_from = this->renewed_from(plan.choice);
   carry_out(plan);
@@ -215,17 +220,36 @@ void Simulation::step() {
   forecast_.add(forces_, seconds_since(step_start_));
 }
 
+/// What the next step begins with, as soon as rungs are known: all that comes before new forces.
+void Simulation::begin_step(PhaseTimers& timers) {
+  const BlockClock::State before = clock_.state();
+  strayed_ = advance(deepest(), timers);
+  is_audited_ = AuditSchedule(parameters_.audit.every).is_due(before, clock_.state());
+  has_begun_ = true;
+}
+
+/// True if nothing comes between the last step and the next one, of whose rungs this is the deepest, so that
+/// it may begin while ranks agree on other things.
+bool Simulation::runs_on(int deepest) const {
+  const bool is_asked = std::any_of(asked_.begin(), asked_.end(), [](int asked) { return asked > 0; });
+  return is_running_ && !is_synchronised() && !is_asked && !outputs_.is_due_before(clock_.end_of(deepest));
+}
+
 /// If the forces are there: ends the step of the active particles, which choose their next ones, unless the
-/// run is over. Where forces are not finite particles stay as they are: the run ends with them.
+/// run is over. Where forces are not finite particles stay as they are: the run ends with them. What ranks
+/// have been asked meanwhile is agreed on, too.
 void Simulation::end_step(JointReduction& joint, bool is_complete) {
   const auto timer = timers_.time("advance");
   next_particles_ = {};
   if (is_complete) backend_->kick(clock_.closing_kick());
   if (is_complete && !is_done()) next_particles_ = own_rungs();
-  joint.sum(std::span<Count>(next_particles_));
+  if (!own_heard_) own_heard_ = heard();
+  asked_ = *own_heard_;
+  joint.sum(std::span<Count>(next_particles_)).max(std::span<int>(asked_));
 }
 
-/// All that ranks must agree on before the next step, in one message with the report of the last one.
+/// All that ranks must agree on before the next walk, in one message with the report of the last step. A GPU
+/// begins the next step meanwhile, if it can.
 void Simulation::agree_on_next(TreeUpdate update) {
   JointReduction joint;
   const int deepest = deepest_of(next_particles_);
@@ -244,16 +268,19 @@ void Simulation::agree_on_next(TreeUpdate update) {
     joint.max(chosen).max(lead).max(drift);
     leaf_moves_.join(joint, longest_steps(next.time()));
   }
-  asked_ = heard();
-  joint.max(std::span<int>(asked_));
-  if (reports_.is_open())
-    report(update, joint);
-  else
+  const auto go_on = [&] {
+    has_rungs_ = !is_done();
+    if (has_rungs_) rung_costs_.particles = next_particles_;
+    if (has_next && runs_on(deepest)) begin_step(since_report_);
+  };
+  if (reports_.is_open()) {
+    report(update, joint, go_on);
+  } else {
+    go_on();
     joint.apply(comm_);
+  }
   // The same on all ranks anyway, unless their processors' mathematical libraries round differently.
   if (has_next) next_update_ = {{static_cast<TreeUpdate>(chosen), lead}, drift};
-  has_rungs_ = !is_done();
-  if (has_rungs_) rung_costs_.particles = next_particles_;
 }
 
 std::optional<Box> Simulation::periodic_box() const {
@@ -261,9 +288,10 @@ std::optional<Box> Simulation::periodic_box() const {
   return Box::periodic(*parameters_.box.size);
 }
 
-void Simulation::report(TreeUpdate update, JointReduction& joint) {
-  reports_.step({steps_done_, update, leaves_moved_, dt_, is_audited_, rung_costs_}, timers_, joint);
-  if (is_synchronised()) rung_costs_ = {.particles = rung_costs_.particles};
+void Simulation::report(TreeUpdate update, JointReduction& joint, const std::function<void()>& meanwhile) {
+  const RungCosts costs =
+      is_synchronised() ? std::exchange(rung_costs_, {.particles = rung_costs_.particles}) : RungCosts{};
+  reports_.step({steps_done_, update, leaves_moved_, dt_, is_audited_, costs}, timers_, joint, meanwhile);
 }
 
 /// As they have been measured last.
@@ -288,8 +316,8 @@ int Simulation::deepest() const { return deepest_of(rung_costs_.particles); }
 
 /// Goes to the end of the shortest steps; the accelerations are still those of before. Returns how far
 /// particles of this rank have strayed out of a periodic box.
-double Simulation::advance(int deepest) {
-  const auto timer = timers_.time("advance");
+double Simulation::advance(int deepest, PhaseTimers& timers) {
+  const auto timer = timers.time("advance");
   const std::optional<Box> box = periodic_box();
   backend_->kick(clock_.opening_kick());
   const double strayed =

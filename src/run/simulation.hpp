@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -105,7 +106,9 @@ class Simulation {
   void require_rungs() const;
   std::optional<CourantStep> gas_to_blame(const StepBound& bound) const;
   int deepest() const;
-  double advance(int deepest);
+  void begin_step(PhaseTimers& timers);
+  bool runs_on(int deepest) const;
+  double advance(int deepest, PhaseTimers& timers);
   void end_step(JointReduction& joint, bool is_complete);
   void agree_on_next(TreeUpdate update);
   bool has_strays(double strayed) const;
@@ -127,7 +130,7 @@ class Simulation {
   void evaluate_forces(EvaluationPlan plan);
   void evaluate_gas(Gas& gas, int first_active, const RungTable& since_middle);
   Moment now() const { return {steps_done_, time(), parameters_.shown}; }
-  void report(TreeUpdate update, JointReduction& joint);
+  void report(TreeUpdate update, JointReduction& joint, const std::function<void()>& meanwhile);
   StopRequests::Heard heard();
   void report_tuning() const;
   Request asked();
@@ -162,12 +165,16 @@ class Simulation {
   bool has_rungs_ = false;       ///< for the step that comes
   RungCounts next_particles_{};  ///< by rung, for that
   std::optional<UpdatePlan> next_update_;
-  StopRequests* requests_ = nullptr;  ///< to this run
-  StopRequests::Heard asked_{};       ///< during the last step, of any rank
-  double dt_ = 0;                     ///< length of the last step
-  PhaseTimers timers_;                ///< of the present step and what came before it
-  PhaseTimers since_report_;          ///< of what is done between steps
-  std::int64_t steps_done_ = 0;       ///< of all lengths
+  bool is_running_ = false;                       ///< to the end: nobody looks at it between steps
+  bool has_begun_ = false;                        ///< the next step, beside the end of the last one
+  double strayed_ = -1;                           ///< Backend::drift() of the step under way
+  StopRequests* requests_ = nullptr;              ///< to this run
+  std::optional<StopRequests::Heard> own_heard_;  ///< during the step under way, by this rank
+  StopRequests::Heard asked_{};                   ///< of any rank, during the last one
+  double dt_ = 0;                                 ///< length of the last step
+  PhaseTimers timers_;                            ///< of the present step and what came before it
+  PhaseTimers since_report_;                      ///< of what is done between steps
+  std::int64_t steps_done_ = 0;                   ///< of all lengths
   std::int64_t groups_tuned_at_ = 0;
   Epoch epoch_;
   RunOutputs outputs_;

@@ -13,6 +13,7 @@
 #include "decomposition/known_cells.hpp"
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
+#include "support/particles.hpp"
 #include "time/epoch.hpp"
 
 namespace grove {
@@ -52,6 +53,18 @@ TEST_P(SimulationOnRanks, ends_in_the_same_state_on_any_number) {
   const Particles expected = evolved(Communicator(MPI_COMM_SELF), GetParam());
   const Particles actual = evolved(Communicator(MPI_COMM_WORLD), GetParam());
   expect_same(actual, expected);
+}
+
+/// In a run to the end steps begin while ranks agree on what is left of the one before; a snapshot falls
+/// between two.
+TEST(Simulation, ends_in_the_same_state_run_to_the_end_as_step_by_step) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const testing::TestFolder folder(comm, "to_the_end");
+  const std::string time = "end: 0.2, step: 0.1, eta: 0.1";
+  Simulation simulation =
+      begun(comm, time + "}\noutput: {render: false, times: [0.137], folder: " + folder.path());
+  EXPECT_EQ(simulation.run(), Ended::complete);
+  expect_same(gathered_by_id(comm, simulation.particles()), evolved(comm, time));
 }
 
 TEST(SimulationOfOctrees, ends_in_the_same_state_on_any_number_of_ranks) {

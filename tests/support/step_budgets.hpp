@@ -62,21 +62,22 @@ class StepKinds {
 };
 
 /// Makes a run of twelve longest steps and compares its log with the budgets. rule: of the decomposition;
-/// make: a backend with these particles; model: "hernquist" renews trees. Collective.
+/// make: a backend with these particles; model: "hernquist" renews trees; particles: so many, or some fewer.
+/// Collective.
 inline void check_budgets(
     const Communicator& comm, const StepBudgets& budgets, const std::string& rule,
     const std::function<std::unique_ptr<Backend>(Particles, const GravityParameters&)>& make,
-    const std::string& model = "plummer") {
+    const std::string& model = "plummer", Count particles = 2000) {
   const TestFolder folder(comm, "budgets");
   const std::string text = fmt::format(
       "units: {{system: none}}\n"
-      "initial_conditions: {{model: {}, n: 2000}}\n"
+      "initial_conditions: {{model: {}, n: {}}}\n"
       "gravity: {{softening: 0.02}}\n"
       "decomposition: {{rule: {}}}\n"
       "time: {{end: 0.6, step: 0.05}}\n"
       "audit: {{every: 0}}\n"
       "output: {{folder: {}, render: false, times: []}}\n",
-      model, rule, folder.path());
+      model, particles, rule, folder.path());
   const Parameters parameters = parse_parameters(text, "test", {});
   InitialState state = initial_state(comm, parameters);
   Simulation(comm, parameters, make(std::move(state.particles), parameters.gravity), state.time).run();
