@@ -137,8 +137,7 @@ std::uint8_t RunReports::types_with_mass() const {
   return mask;
 }
 
-void RunReports::step(const Step& step, PhaseTimers& timers, JointReduction& joint,
-                      const std::function<void()>& meanwhile) {
+void RunReports::step(const Step& step, PhaseTimers& timers, JointReduction& joint) {
   StepReport report;
   report.tree_update = step.tree_update;
   report.leaves_moved = step.leaves_moved;
@@ -150,19 +149,16 @@ void RunReports::step(const Step& step, PhaseTimers& timers, JointReduction& joi
   report.tree_bytes = run_.forces.let_bytes;
   const auto walk = std::llround(1e9 * timers.seconds("walk"));  // ns
   std::int64_t most = walk, sum = walk;
-  describe(step, report);
-  const bool ends_longest = run_.clock.is_synchronised();
   if (report.memory) join(joint, *report.memory);
   joint.max(std::span<double>(report.phases))
       .max(report.counts.values())
       .max(most)
       .sum(sum)
-      .sum(report.sent_bytes);
-  meanwhile();
-  joint.apply(run_.comm);
+      .sum(report.sent_bytes)
+      .apply(run_.comm);
   report.imbalance = imbalance(most, sum, run_.comm.size());
   write_rows();
-  if (log_) log(step, ends_longest, report);
+  if (log_) log(step, report);
 }
 
 /// In expanding space those of peculiar motion.
@@ -231,8 +227,9 @@ AuditResult RunReports::audit() const {
   return run_.backend.audit(run_.domain, sample, run_.clock.first_active());
 }
 
-/// What the run itself knows of the step.
-void RunReports::describe(const Step& step, StepReport& report) const {
+/// On the master.
+void RunReports::log(const Step& step, StepReport& report) {
+  const auto now = Clock::now();
   const auto n = static_cast<double>(std::max<Count>(1, run_.forces.active));
   const double time = run_.clock.time();
   report.step = step.number;
@@ -243,19 +240,14 @@ void RunReports::describe(const Step& step, StepReport& report) const {
   report.dt = step.length;
   report.rung = run_.clock.first_active();
   report.active = run_.forces.active;
-  report.cell_interactions = static_cast<double>(run_.forces.interactions.cell) / n;
-  report.particle_interactions = static_cast<double>(run_.forces.interactions.particle) / n;
-}
-
-/// On the master.
-void RunReports::log(const Step& step, bool ends_longest, StepReport& report) {
-  const auto now = Clock::now();
   report.wall_seconds = seconds_between(std::exchange(reported_at_, now), now);
   if (step.number == 0)  // the first forces were computed before reported_at_ was set
     report.wall_seconds = std::accumulate(report.phases.begin(), report.phases.end(), 0.0);
   report.run_seconds = seconds_between(opened_at_, now);
+  report.cell_interactions = static_cast<double>(run_.forces.interactions.cell) / n;
+  report.particle_interactions = static_cast<double>(run_.forces.interactions.particle) / n;
   unwritten_ = std::move(report);
-  if (!ends_longest) return;
+  if (!run_.clock.is_synchronised()) return;
   write_rows();
   if (step.number > 0)
     log_->add(step.rung_costs, run_.timeline.length(run_.clock.steps_done() - 1), run_.comm.size());

@@ -3,7 +3,6 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 
@@ -60,10 +59,8 @@ class RunReports {
     const RungCosts& rung_costs;
   };
   /// timers: of the step; adds to audit and output. joint: what is agreed on with it, which is then known.
-  /// meanwhile: is called when all is measured, before ranks wait for each other; the run may be in its next
-  /// step then. The rows of a step that ends no longest one are written by the next call, whichever it is.
-  void step(const Step& step, PhaseTimers& timers, JointReduction& joint,
-            const std::function<void()>& meanwhile);
+  /// The rows of a step that ends no longest one are written by the next call, whichever it is.
+  void step(const Step& step, PhaseTimers& timers, JointReduction& joint);
   /// Writes those rows: while GPUs have something to do.
   void write_rows();
   /// Behind the last one. timers: of what came after it.
@@ -86,8 +83,7 @@ class RunReports {
   double energy_to_grow() const;
   bool measures_radii(std::int64_t step) const;
   void measure(const Step& step, StepReport& report, PhaseTimers& timers);
-  void describe(const Step& step, StepReport& report) const;
-  void log(const Step& step, bool ends_longest, StepReport& report);
+  void log(const Step& step, StepReport& report);
   Verdict verdict(PhaseTimers& timers);
 
   RunView run_;

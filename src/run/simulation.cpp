@@ -137,12 +137,11 @@ Ended Simulation::to_the_end(StopRequests* requests) {
   reports_.open();
   if (is_new) {
     JointReduction alone;
-    report(TreeUpdate::redecompose, alone, [] {});
+    report(TreeUpdate::redecompose, alone);
   }
   if (requests) requests->steps_go_on(expected_checkpoint());
-  while (has_begun_ || !is_done()) {
+  while (!is_done()) {
     step();
-    if (has_begun_) continue;
     if (is_done()) break;
     const Request request = asked();
     if (request == Request::none) continue;
@@ -187,13 +186,17 @@ void Simulation::step() {
   step_start_ = Clock::now();
   timers_ = std::exchange(since_report_, {});
   own_heard_.reset();
-  if (!has_begun_) {
+  if (!has_moved_) {
     if (!has_rungs_) choose_rungs();
     require_rungs();
     if (reports_.is_open()) write_outputs(clock_.end_of(deepest()), timers_);
-    begin_step(timers_);
+    move_particles(deepest(), timers_);
   }
-  has_begun_ = false;
+  has_moved_ = has_rungs_ = false;
+  const BlockClock::State before = clock_.state();
+  dt_ = clock_.step_of(deepest());
+  clock_.advance(deepest());
+  is_audited_ = AuditSchedule(parameters_.audit.every).is_due(before, clock_.state());
   reports_.write_rows();
   const bool tunes_groups = is_synchronised() && steps_done_ >= groups_tuned_at_ + tuning_interval;
   if (tunes_groups) groups_tuned_at_ = steps_done_;
@@ -211,6 +214,7 @@ void Simulation::step() {
        .active = active(),
        .tunes_groups = tunes_groups,
        .closes = [this](JointReduction& joint, bool is_complete) { end_step(joint, is_complete); }});
+  if (runs_on()) move_particles(deepest_of(next_particles_), since_report_);
   ++steps_done_;
   rung_costs_.add_step(forces_, clock_.first_active());
   tuning_.walked(forces_, measured());
@@ -220,19 +224,13 @@ void Simulation::step() {
   forecast_.add(forces_, seconds_since(step_start_));
 }
 
-/// What the next step begins with, as soon as rungs are known: all that comes before new forces.
-void Simulation::begin_step(PhaseTimers& timers) {
-  const BlockClock::State before = clock_.state();
-  strayed_ = advance(deepest(), timers);
-  is_audited_ = AuditSchedule(parameters_.audit.every).is_due(before, clock_.state());
-  has_begun_ = true;
-}
-
-/// True if nothing comes between the last step and the next one, of whose rungs this is the deepest, so that
-/// it may begin while ranks agree on other things.
-bool Simulation::runs_on(int deepest) const {
+/// True if nothing comes between the last step and the next one for which particles must be where they are:
+/// a GPU then moves them while ranks agree on other things.
+bool Simulation::runs_on() const {
   const bool is_asked = std::any_of(asked_.begin(), asked_.end(), [](int asked) { return asked > 0; });
-  return is_running_ && !is_synchronised() && !is_asked && !outputs_.is_due_before(clock_.end_of(deepest));
+  const int deepest = deepest_of(next_particles_);
+  return is_running_ && !is_synchronised() && !is_audited_ && !is_asked && deepest < deepest_rung &&
+         !outputs_.is_due_before(clock_.end_of(deepest));
 }
 
 /// If the forces are there: ends the step of the active particles, which choose their next ones, unless the
@@ -248,8 +246,7 @@ void Simulation::end_step(JointReduction& joint, bool is_complete) {
   joint.sum(std::span<Count>(next_particles_)).max(std::span<int>(asked_));
 }
 
-/// All that ranks must agree on before the next walk, in one message with the report of the last step. A GPU
-/// begins the next step meanwhile, if it can.
+/// All that ranks must agree on before the next walk, in one message with the report of the last step.
 void Simulation::agree_on_next(TreeUpdate update) {
   JointReduction joint;
   const int deepest = deepest_of(next_particles_);
@@ -268,19 +265,14 @@ void Simulation::agree_on_next(TreeUpdate update) {
     joint.max(chosen).max(lead).max(drift);
     leaf_moves_.join(joint, longest_steps(next.time()));
   }
-  const auto go_on = [&] {
-    has_rungs_ = !is_done();
-    if (has_rungs_) rung_costs_.particles = next_particles_;
-    if (has_next && runs_on(deepest)) begin_step(since_report_);
-  };
-  if (reports_.is_open()) {
-    report(update, joint, go_on);
-  } else {
-    go_on();
+  if (reports_.is_open())
+    report(update, joint);
+  else
     joint.apply(comm_);
-  }
   // The same on all ranks anyway, unless their processors' mathematical libraries round differently.
   if (has_next) next_update_ = {{static_cast<TreeUpdate>(chosen), lead}, drift};
+  has_rungs_ = !is_done();
+  if (has_rungs_) rung_costs_.particles = next_particles_;
 }
 
 std::optional<Box> Simulation::periodic_box() const {
@@ -288,10 +280,9 @@ std::optional<Box> Simulation::periodic_box() const {
   return Box::periodic(*parameters_.box.size);
 }
 
-void Simulation::report(TreeUpdate update, JointReduction& joint, const std::function<void()>& meanwhile) {
-  const RungCosts costs =
-      is_synchronised() ? std::exchange(rung_costs_, {.particles = rung_costs_.particles}) : RungCosts{};
-  reports_.step({steps_done_, update, leaves_moved_, dt_, is_audited_, costs}, timers_, joint, meanwhile);
+void Simulation::report(TreeUpdate update, JointReduction& joint) {
+  reports_.step({steps_done_, update, leaves_moved_, dt_, is_audited_, rung_costs_}, timers_, joint);
+  if (is_synchronised()) rung_costs_ = {.particles = rung_costs_.particles};
 }
 
 /// As they have been measured last.
@@ -314,18 +305,13 @@ void Simulation::write_outputs(double end, PhaseTimers& timers) {
 
 int Simulation::deepest() const { return deepest_of(rung_costs_.particles); }
 
-/// Goes to the end of the shortest steps; the accelerations are still those of before. Returns how far
-/// particles of this rank have strayed out of a periodic box.
-double Simulation::advance(int deepest, PhaseTimers& timers) {
+/// To the end of the shortest steps, of this rung; the accelerations are still those of before.
+void Simulation::move_particles(int deepest, PhaseTimers& timers) {
   const auto timer = timers.time("advance");
   const std::optional<Box> box = periodic_box();
   backend_->kick(clock_.opening_kick());
-  const double strayed =
-      backend_->drift(clock_.drift(parameters_.time.integrator, deepest), box ? &*box : nullptr);
-  dt_ = clock_.step_of(deepest);
-  clock_.advance(deepest);
-  has_rungs_ = false;
-  return strayed;
+  strayed_ = backend_->drift(clock_.drift(parameters_.time.integrator, deepest), box ? &*box : nullptr);
+  has_moved_ = true;
 }
 
 }  // namespace grove

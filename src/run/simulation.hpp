@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -106,9 +105,8 @@ class Simulation {
   void require_rungs() const;
   std::optional<CourantStep> gas_to_blame(const StepBound& bound) const;
   int deepest() const;
-  void begin_step(PhaseTimers& timers);
-  bool runs_on(int deepest) const;
-  double advance(int deepest, PhaseTimers& timers);
+  void move_particles(int deepest, PhaseTimers& timers);
+  bool runs_on() const;
   void end_step(JointReduction& joint, bool is_complete);
   void agree_on_next(TreeUpdate update);
   bool has_strays(double strayed) const;
@@ -130,7 +128,7 @@ class Simulation {
   void evaluate_forces(EvaluationPlan plan);
   void evaluate_gas(Gas& gas, int first_active, const RungTable& since_middle);
   Moment now() const { return {steps_done_, time(), parameters_.shown}; }
-  void report(TreeUpdate update, JointReduction& joint, const std::function<void()>& meanwhile);
+  void report(TreeUpdate update, JointReduction& joint);
   StopRequests::Heard heard();
   void report_tuning() const;
   Request asked();
@@ -166,8 +164,8 @@ class Simulation {
   RungCounts next_particles_{};  ///< by rung, for that
   std::optional<UpdatePlan> next_update_;
   bool is_running_ = false;                       ///< to the end: nobody looks at it between steps
-  bool has_begun_ = false;                        ///< the next step, beside the end of the last one
-  double strayed_ = -1;                           ///< Backend::drift() of the step under way
+  bool has_moved_ = false;                        ///< particles, to the end of the next step
+  double strayed_ = -1;                           ///< Backend::drift(), the last one
   StopRequests* requests_ = nullptr;              ///< to this run
   std::optional<StopRequests::Heard> own_heard_;  ///< during the step under way, by this rank
   StopRequests::Heard asked_{};                   ///< of any rank, during the last one

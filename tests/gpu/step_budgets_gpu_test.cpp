@@ -55,7 +55,7 @@ TEST_F(StepBudgetsOnGpu, of_decompositions_in_one_round_hold) {
   const auto calls = [&](std::uint64_t most) { return comm_.size() == 1 ? testing::StepBudget::any : most; };
   check({{"block step", {3, waits(3, 5), 2}},
          {"new cuts", {calls(10), waits(12, 12), 4}},
-         {"first cuts of an epoch", {calls(11), waits(12, 14), 4}}},
+         {"first cuts of an epoch", {calls(11), waits(12, 12), 4}}},
         "domains", "plummer", 300000);
 }
 

@@ -23,7 +23,7 @@ struct PhaseEnds::Impl {
     std::uint64_t waits;     ///< of the host before that
     Event done;              ///< by the GPU
   };
-  std::array<Left, 4> left;
+  std::array<Left, 8> left;  // more than there are phases that the host leaves
   std::size_t count = 0;
 };
 

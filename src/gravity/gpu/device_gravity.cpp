@@ -322,7 +322,9 @@ WalkCounts DeviceGravity::walk_others(const GravitySetup& setup, const Domain& d
   if (fault_) std::rethrow_exception(fault_);
   if (!own_) {
     const auto timer = timers.time("other walk");
-    return walk_along_ropes(setup, domain);
+    const WalkCounts counts = walk_along_ropes(setup, domain);
+    phases_.settle(timers, "walk");
+    return counts;
   }
   const WalkCounts counts = own_->finish_with_others(setup.walk.gravity, setup.walk.units,
                                                      trees_.sources(own(setup, domain)), targets_, output());

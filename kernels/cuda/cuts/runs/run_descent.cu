@@ -18,8 +18,8 @@ constexpr int large_block = 1024, medium_block = 512, small_block = 256, warp_bl
 /// So few cells get larger blocks, which then all have a place on the GPU.
 constexpr std::uint32_t few_cells = 264;
 /// Levels that are started beyond those of even halvings before the host looks for cells that are not small:
-/// those of domain cells of galaxies need one to three.
-constexpr int more_levels = 3;
+/// domain cells of galaxies need one to three. Geometric halvings often take little off.
+constexpr int more_levels = 3, more_geometric_levels = 8;
 /// Enough to fill the processors of a GPU; blocks go through the tasks of a level with this stride.
 constexpr std::uint32_t most_blocks = 1056;
 /// Records of a cell that one block cuts down to the leaves.
@@ -353,7 +353,8 @@ void cut_level(const RunWork& work, std::uint32_t blocks) {
 void RunDescent::cut_large(const RunWork& work, const RunHead& head) const {
   if (head.most_count == 0) return;
   device_clear(&work.head->listings, sizeof(head.listings));  // those of small cells
-  const int levels = levels_until(head.most_count, work.small_count) + more_levels;
+  const int levels = levels_until(head.most_count, work.small_count) +
+                     (scheme_.is_geometric(head.most_count) ? more_geometric_levels : more_levels);
   std::uint64_t cells = head.level_end - head.level_begin;
   for (int i = 0; i < levels; ++i, cells *= 2)
     if (cells <= few_cells)
