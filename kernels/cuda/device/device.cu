@@ -5,6 +5,7 @@
 
 #include "base/activity.hpp"
 #include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/freed_blocks.cuh"
 #include "kernels/cuda/device/host_wait.cuh"
 #include "kernels/cuda/device/staging.cuh"
 #include "kernels/cuda/device/streams.cuh"
@@ -51,10 +52,21 @@ cudaMemPool_t memory_pool() {
 }  // namespace
 
 namespace {
+
 std::optional<int> selected;
+FreedBlocks freed;  ///< of that
+
+/// True unless work goes on in the background, which has an order of its own.
+bool is_in_order() { return !is_in_background(); }
+
+void release_freed() {
+  freed.release([](void* memory) { cudaFreeAsync(memory, stream()); });
 }
 
+}  // namespace
+
 void select_device(int device, bool is_shared) {
+  if (selected && *selected != device) release_freed();
   GROVE_CUDA(cudaSetDevice(device));
   selected = device;
   constexpr std::uint64_t little = std::uint64_t{256} << 20, all = ~std::uint64_t{0};
@@ -95,15 +107,26 @@ MemoryPurpose::~MemoryPurpose() { purpose = before_; }
 void* device_allocate(std::size_t bytes) {
   void* memory = nullptr;
   if (bytes == 0) return memory;
-  if (const cudaError_t status = cudaMallocAsync(&memory, bytes, stream()); status != cudaSuccess) {
+  const bool is_small = FreedBlocks::are_for(bytes);
+  if (is_small && is_in_order()) memory = freed.take(bytes);
+  if (memory) return memory;
+  const std::size_t size = is_small ? FreedBlocks::size_of(bytes) : bytes;
+  cudaError_t status = cudaMallocAsync(&memory, size, stream());
+  if (status == cudaErrorMemoryAllocation) {
+    release_freed();
+    status = cudaMallocAsync(&memory, size, stream());
+  }
+  if (status != cudaSuccess) {
     cudaGetLastError();  // or a later check would report it again
     throw std::runtime_error(out_of_memory(bytes, status));
   }
   return memory;
 }
 
-void device_free(void* memory) noexcept {
-  if (memory) cudaFreeAsync(memory, stream());
+void device_free(void* memory, std::size_t bytes) noexcept {
+  if (!memory) return;
+  const bool is_kept = FreedBlocks::are_for(bytes) && is_in_order() && freed.keep(memory, bytes);
+  if (!is_kept) cudaFreeAsync(memory, stream());
 }
 
 void device_upload(void* device, const void* host, std::size_t bytes) {

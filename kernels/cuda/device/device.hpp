@@ -51,8 +51,10 @@ class MemoryPurpose {
   Text before_;
 };
 
+/// Memory that is there for all that comes next in the stream, and may be freed while what came before uses
+/// it. bytes: as it was asked for. Small blocks are kept for the next that are asked for.
 void* device_allocate(std::size_t bytes);
-void device_free(void* memory) noexcept;
+void device_free(void* memory, std::size_t bytes) noexcept;
 /// Up to 1 MiB without a wait for the GPU: what its streams are asked for next finds the bytes there. Others,
 /// such as MPI, need device_synchronise() first.
 void device_upload(void* device, const void* host, std::size_t bytes);
@@ -157,7 +159,7 @@ class DeviceArray {
   explicit DeviceArray(std::size_t size)
       : data_(static_cast<T*>(device_allocate(size * sizeof(T)))), size_(size) {}
   explicit DeviceArray(std::span<const T> host) : DeviceArray(host.size()) { upload(host); }
-  ~DeviceArray() { device_free(data_); }
+  ~DeviceArray() { device_free(data_, size_ * sizeof(T)); }
   DeviceArray(DeviceArray&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   /// Frees what was here at once; the other array is empty then.

@@ -7,7 +7,7 @@
 namespace grove::cuda {
 namespace {
 
-cudaStream_t current = nullptr;
+cudaStream_t current = nullptr, background = nullptr;
 
 cudaStream_t make_stream(unsigned flags, bool is_urgent) {
   int least = 0, greatest = 0;
@@ -27,9 +27,10 @@ cudaStream_t urgent_stream() {
   return urgent;
 }
 cudaStream_t background_stream() {
-  static const cudaStream_t background = make_stream(cudaStreamNonBlocking, false);
+  if (!background) background = make_stream(cudaStreamNonBlocking, false);
   return background;
 }
+bool is_in_background() { return current && current == background; }
 
 OnStream::OnStream(cudaStream_t stream) : before_(current) { current = stream; }
 OnStream::~OnStream() { current = before_; }

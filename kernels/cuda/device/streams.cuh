@@ -24,6 +24,8 @@ class OnStream {
 cudaStream_t urgent_stream();
 /// Its work runs beside all other work: only events put it into an order with that.
 cudaStream_t background_stream();
+/// True if that is the present one.
+bool is_in_background();
 
 /// A moment in the work of a stream.
 class Event {
