@@ -41,9 +41,9 @@ TEST(StepBudgets, of_renewed_trees_hold_on_the_host) {
 TEST(StepBudgets, of_decompositions_in_one_round_hold_on_the_host) {
   if (Communicator(MPI_COMM_WORLD).size() == 1) GTEST_SKIP() << "one rank cuts alone";
   testing::StepBudgets of_domains = budgets;
-  of_domains["new cuts"].collectives = 10;
+  of_domains["new cuts"].collectives = 9;
   // The ranks tell places of some particles, and weigh parts of the cube.
-  of_domains["first cuts of an epoch"].collectives = 11;
+  of_domains["first cuts of an epoch"].collectives = 10;
   check(of_domains, "domains");
 }
 
