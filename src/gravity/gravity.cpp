@@ -48,8 +48,12 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
     // Trials of groups go through what was sent, again and again.
     const Selections selections = tunes_groups(plan) ? Selections::exact : Selections::kept;
     is_complete = walk(domain, plan, selections, fault, report, timers);
-    if (const std::string lost = storage_.fault_of_separations(now_); !lost.empty())
-      fault = std::make_exception_ptr(InputError(lost));
+    try {
+      if (const std::string lost = storage_.fault_of_separations(now_); !lost.empty())
+        fault = std::make_exception_ptr(InputError(lost));
+    } catch (const std::exception&) {  // the others have to hear of it
+      if (!fault) fault = std::current_exception();
+    }
   }
   JointReduction joint = take_forces(domain, plan, is_direct, is_complete && !fault, report, timers);
   int is_at_fault = fault ? 1 : 0;

@@ -163,7 +163,7 @@ class Simulation {
   bool has_rungs_ = false;       ///< for the step that comes
   RungCounts next_particles_{};  ///< by rung, for that
   std::optional<UpdatePlan> next_update_;
-  bool is_running_ = false;                       ///< to the end: nobody looks at it between steps
+  bool is_running_ = false;                       ///< run(): nobody looks at it between steps
   bool has_moved_ = false;                        ///< particles, to the end of the next step
   double strayed_ = -1;                           ///< Backend::drift(), the last one
   StopRequests* requests_ = nullptr;              ///< to this run

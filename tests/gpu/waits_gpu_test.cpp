@@ -1,14 +1,17 @@
 // Values that reach the host without a wait of their own, and phases to which the time of waits belongs.
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/activity.hpp"
 #include "base/timers.hpp"
 #include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/device/freed_blocks.cuh"
 #include "kernels/cuda/device/phase_ends.hpp"
 #include "support/device_records.hpp"
 
@@ -133,6 +136,44 @@ TEST_F(GpuWaits, in_the_next_phase_leave_the_one_before_as_it_is) {
   EXPECT_EQ(timers.seconds("first"), first);
   EXPECT_GT(timers.seconds("second"), second);
   EXPECT_LT(timers.seconds("third"), 0);
+}
+
+/// What the GPU did before the host came back from what is in no phase belongs to none.
+TEST_F(GpuWaits, of_a_phase_that_begins_later_leave_the_one_before_as_it_is) {
+  const Busy work;
+  PhaseTimers timers;
+  cuda::PhaseEnds ends;
+  pass(timers, ends, work, "first");
+  const double first = timers.seconds("first");
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // the GPU takes a few
+  ends.enter_another();
+  work.wait();
+  ends.settle(timers, "second");
+  EXPECT_EQ(timers.seconds("first"), first);
+  EXPECT_EQ(timers.seconds("second"), 0);
+}
+
+TEST(FreedBlocks, come_back_to_who_asks_for_their_size) {
+  using cuda::FreedBlocks;
+  EXPECT_EQ(FreedBlocks::size_of(1), 512u);
+  EXPECT_EQ(FreedBlocks::size_of(512), 512u);
+  EXPECT_EQ(FreedBlocks::size_of(513), 1024u);
+  EXPECT_EQ(FreedBlocks::size_of(262144), 262144u);
+  EXPECT_TRUE(FreedBlocks::are_for(262144));
+  EXPECT_FALSE(FreedBlocks::are_for(262145) || FreedBlocks::are_for(0));
+
+  FreedBlocks blocks;
+  std::vector<int> memory(66);
+  EXPECT_EQ(blocks.take(100), nullptr);
+  EXPECT_TRUE(blocks.keep(&memory[0], 100));
+  EXPECT_EQ(blocks.take(513), nullptr);
+  EXPECT_EQ(blocks.take(512), &memory[0]);
+  EXPECT_EQ(blocks.take(512), nullptr);
+  std::size_t kept = 0, released = 0;
+  for (int& one : memory) kept += blocks.keep(&one, 262144) ? 1 : 0;
+  EXPECT_LT(kept, memory.size()) << "there are enough";
+  blocks.release([&](void*) { ++released; });
+  EXPECT_EQ(released, kept);
 }
 
 }  // namespace

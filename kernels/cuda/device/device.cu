@@ -54,7 +54,7 @@ cudaMemPool_t memory_pool() {
 namespace {
 
 std::optional<int> selected;
-FreedBlocks freed;  ///< of that
+FreedBlocks freed;  ///< in the memory of the selected GPU
 
 /// True unless work goes on in the background, which has an order of its own.
 bool is_in_order() { return !is_in_background(); }
@@ -113,11 +113,12 @@ void* device_allocate(std::size_t bytes) {
   const std::size_t size = is_small ? FreedBlocks::size_of(bytes) : bytes;
   cudaError_t status = cudaMallocAsync(&memory, size, stream());
   if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();  // or a later check would report it, where the second try succeeds
     release_freed();
     status = cudaMallocAsync(&memory, size, stream());
   }
   if (status != cudaSuccess) {
-    cudaGetLastError();  // or a later check would report it again
+    cudaGetLastError();
     throw std::runtime_error(out_of_memory(bytes, status));
   }
   return memory;

@@ -107,8 +107,8 @@ void copy_any(void* to, const void* from, std::size_t bytes);
 void device_clear(void* memory, std::size_t bytes);
 /// Waits until all that was asked for is done; errors of kernels appear here at the latest.
 void device_synchronise();
-/// Bytes of the arrays that device_allocate() has made, and the most since the last call of
-/// reset_peak_device_memory().
+/// Bytes of what device_allocate() has made, with small blocks that are kept (32 MiB at most), and the most
+/// since the last call of reset_peak_device_memory().
 struct DeviceMemoryUse {
   std::uint64_t now, peak;
 };

@@ -42,6 +42,12 @@ void PhaseEnds::leave(std::string phase) {
   left.waits = waits_done();
 }
 
+void PhaseEnds::enter_another() {
+  if (impl_->count == 0) return;
+  Impl::Left& last = impl_->left[impl_->count - 1];
+  if (last.waits == waits_done()) last.when = Impl::Clock::now();
+}
+
 void PhaseEnds::settle(PhaseTimers& timers, const std::string& waiting) {
   if (impl_->count == 0 || impl_->left[impl_->count - 1].waits == waits_done()) return;
   const Event& waited = staging().waited();

@@ -17,6 +17,9 @@ class PhaseEnds {
 
   /// The host leaves this phase now.
   void leave(std::string phase);
+  /// The host enters a phase, perhaps some time after it left the last one: what the GPU did meanwhile
+  /// belongs to none.
+  void enter_another();
   /// After a wait in this phase. Adds to timers; nothing if the host has not waited since it left one.
   void settle(PhaseTimers& timers, const std::string& waiting);
 

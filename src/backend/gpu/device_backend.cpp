@@ -51,6 +51,7 @@ class DeviceBackend : public Backend {
 
   Domain decompose(const DecompositionParameters& parameters, const Domain& previous,
                    DecompositionReport& report) override {
+    phases_.enter_another();
     const cuda::MemoryPurpose purpose("the decomposition", particles_.size(), bytes_per_particle());
     trees_.forget_trees();
     DecompositionParameters known = parameters;

@@ -223,6 +223,7 @@ void DeviceGravity::grow(const Domain& domain, PhaseTimers& timers) {
 void DeviceGravity::refit(const GravitySetup& setup, const Domain& domain, const RefitPlan& plan,
                           PhaseTimers& timers) {
   phases_.settle(timers, "moments");
+  phases_.enter_another();
   const auto timer = timers.time("moments");
   fault_ = nullptr;
   if (plan.renewed_from) {
@@ -287,8 +288,8 @@ void DeviceGravity::publish(const GravitySetup& setup, const Domain& domain, Sel
   const Chosen all =
       trees_.publish(own(setup, domain), first_active_, selections, fault_ != nullptr, say, timers);
   if (all.faults > 0) {
-    own_.reset();
     urgent_.reset();
+    own_.reset();
     comm_.together([&] {
       if (fault_) std::rethrow_exception(fault_);
       trees_.throw_fault();

@@ -25,8 +25,8 @@ namespace grove::cuda {
 class RunDescent {
  public:
   /// records: divided in place, in vain if there are too many runs in the end; sorted: where they come to in
-  /// the order of the leaves. ids, scheme: as for OrbSearch.
-  /// weights: by index, or null.
+  /// the order of the leaves. ids, scheme: as for OrbSearch. weights: by index, for those of leaves; null:
+  /// they are not wanted.
   RunDescent(const Columns& records, const Columns& sorted, const ParticleId* ids,
              const std::uint32_t* weights, const CutScheme& scheme)
       : records_(records), sorted_(sorted), ids_(ids), weights_(weights), scheme_(scheme) {}
