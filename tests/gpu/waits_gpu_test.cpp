@@ -138,7 +138,7 @@ TEST_F(GpuWaits, in_the_next_phase_leave_the_one_before_as_it_is) {
   EXPECT_LT(timers.seconds("third"), 0);
 }
 
-/// What the GPU did before the host came back from what is in no phase belongs to none.
+/// The GPU works while the host is in no phase: that time belongs to none.
 TEST_F(GpuWaits, of_a_phase_that_begins_later_leave_the_one_before_as_it_is) {
   const Busy work;
   PhaseTimers timers;

@@ -67,7 +67,7 @@ struct RunHead {
   std::uint32_t overflow;  ///< not 0: some array was too short, nothing that follows is of use
 };
 
-/// What a cell has.
+/// The bounds and the weight of a cell.
 struct RunContent {
   CellBounds bounds;          ///< tight
   unsigned long long weight;  ///< of a leaf, if there are weights

@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(threads)
   });
 }
 
-/// Where bounds are known.
+/// Comes after find_bounds_and_weights().
 __global__ void __launch_bounds__(threads)
     find_first_ids(const Columns records, std::uint32_t count, const ParticleId* ids, const PartBegins parts,
                    PartContent* contents) {

@@ -14,7 +14,7 @@
 /// Records go where they belong: to parts of the root cube that follow each other in Morton's order.
 namespace grove::cuda {
 
-/// Where the records of each of so many parts begin, and their end: device, one more than there are parts.
+/// The beginnings of the records of so many parts, and their end: device, one more than there are parts.
 struct PartBegins {
   const Count* begin;
   std::uint32_t parts;
@@ -22,7 +22,7 @@ struct PartBegins {
 
 /// Sorts records by the number of their part. begin: of the parts, ascending (comes_before()), the first one
 /// at 0; number: of each, below `numbers`, the same for several if they are to lie together. records
-/// (in/out); spare (in/out): as many, overwritten. Returns where the records of each number begin
+/// (in/out); spare (in/out): as many, overwritten. Returns the beginnings of the numbers
 /// (PartBegins). Their order within one stays. Cost: a search in the parts for each record, a radix sort by
 /// the bits of the numbers, and all is moved once; device memory: 4 bytes per record; no wait of the host.
 DeviceArray<Count> sort_by_part(DeviceRecords& records, DeviceRecords& spare,
