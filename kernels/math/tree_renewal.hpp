@@ -14,9 +14,10 @@ namespace grove {
 /// buckets and groups of a bisection follow from these, nothing else has to be told of it. From counts alone,
 /// so the same on any number of ranks.
 ///
-/// New cuts that lead by half of a long life are far from where the particles of dense middles are now. If
-/// many walk behind them, domain cells of the deepest particles are cut anew: walks of half of all particles
-/// have taken ten times as long.
+/// New cuts that lead by half of a long life are far from where the particles of dense middles are now, and
+/// so are cuts that have lived as long behind their best moment. If many walk then, domain cells of the
+/// deepest particles are cut anew: walks of half of all particles have taken ten times as long. At other
+/// times that costs what it saves.
 struct TreeRenewal {
   /// True if trees may be cut anew for so many particles. Those of more than a quarter of all cost nearly as
   /// much as new cuts of everything, which are better.

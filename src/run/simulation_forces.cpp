@@ -58,9 +58,10 @@ Count Simulation::active() const {
   return std::accumulate(particles.begin() + clock_.first_active(), particles.end(), Count{0});
 }
 
-/// The rung from which on particles have their trees cut anew, if any do: the first active one. Behind new
-/// cuts that lead it is that of the deepest particles where too many are active. The published rule of
-/// rebuilds has refits alone between them; new trees that do not lead are as good.
+/// The rung from which on particles have their trees cut anew, if any do: the first active one. Where too
+/// many are active it is that of the deepest particles, behind new cuts that lead, and where trees have aged
+/// much. The published rule of rebuilds has refits alone between new cuts; new trees that do not lead are as
+/// good.
 std::optional<int> Simulation::renewed_from(const TreeTuning::Choice& choice) const {
   const RungCounts& particles = rung_costs_.particles;
   const Count all = std::accumulate(particles.begin(), particles.end(), Count{0});
@@ -71,7 +72,8 @@ std::optional<int> Simulation::renewed_from(const TreeTuning::Choice& choice) co
     return {};
   int rung = clock_.first_active();
   Count deep = active();
-  while (is_new && !TreeRenewal::are_few(all, deep)) deep -= particles[static_cast<std::size_t>(rung++)];
+  const bool are_behind = is_new || tuning_.have_aged(forces_);
+  while (are_behind && !TreeRenewal::are_few(all, deep)) deep -= particles[static_cast<std::size_t>(rung++)];
   const bool are_right =
       TreeRenewal::are_few(all, deep) && TreeRenewal::are_enough(all, deep, domain_.cells[0].leaves);
   return are_right ? std::optional(rung) : std::nullopt;

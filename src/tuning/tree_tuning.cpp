@@ -107,6 +107,15 @@ void TreeTuning::learn(const ForceReport& forces) {
   }
 }
 
+bool TreeTuning::have_aged(const ForceReport& forces) const {
+  for (std::size_t rung = rung_count; rung-- > 0;) {
+    const Count active = forces.active_of[rung];
+    if (active == 0) continue;
+    return static_cast<double>(forces.work[rung]) >= much_aged * static_cast<double>(active) * fresh_of(rung);
+  }
+  return false;
+}
+
 /// A rung that was not active yet counts as the nearest one that was.
 double TreeTuning::fresh_of(std::size_t rung) const {
   for (std::size_t distance = 0; distance < rung_count; ++distance) {

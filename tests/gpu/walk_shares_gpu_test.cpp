@@ -43,6 +43,7 @@ TEST(ShareLimit, is_about_twice_the_mean_of_many_warps) {
   EXPECT_EQ(cuda::share_limit(few, few * 1000), 375U) << "four warps in place of each";
   EXPECT_EQ(cuda::share_limit(groups, 0), 256U);
   EXPECT_EQ(cuda::share_limit(groups, std::int64_t{1} << 60), cuda::no_share_limit);
+  EXPECT_EQ(cuda::room_for_shares(100003), 100000U) << "whole splits";
   cuda::ActiveList list;
   list.of_class[22] = 3;  // 512 to 1023 interactions
   list.of_class[31] = 7;  // one

@@ -1,9 +1,11 @@
 // Runs that are saved and go on elsewhere, on the host.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <regex>
 #include <string>
 #include <utility>
 
@@ -67,6 +69,25 @@ TEST_F(CheckpointOnHost, goes_on_bit_for_bit_with_other_parameters) {
   check(bisections + "decomposition: {rule: domains, leaf_size: 32, domain_cell: 200}\n" + block_steps);
   check(bisections + "tuning: {rebuild_interval: 5}\n" + few_steps);
   check(bisections + "tuning: {rebuild_above: 0.02}\n" + few_steps);
+}
+
+/// Trees of the deepest particles are cut anew in steps of most particles, too, if they have aged by the
+/// forces of the step before.
+TEST_F(CheckpointOnHost, goes_on_bit_for_bit_where_long_steps_renew_aged_trees) {
+  const std::string sections =
+      "gravity: {softening: 0.005, delta: 0.05}\ndecomposition: {leaf_size: 32}\n"
+      "tuning: {rebuild_interval: 64}\ntime: {begin: 0, end: 0.5, step: 0.25, eta: 0.5, min_step: 0.007}\n";
+  check(sections);
+  const testing::TestFolder folder(comm_, "aged");
+  CheckedRun run(on_host, sections + "output: {render: false}\n", 2000);
+  run.parameters.output.folder = folder.path();
+  run.begin(comm_).run();
+  comm_.barrier();  // the master writes the last lines
+  const std::string rows = testing::bytes_of(folder / "timing.csv");
+  // Of rung 1, whose particles and the shorter steps' are nearly all.
+  for (const char* update : {"renew", "refit"})
+    EXPECT_TRUE(std::regex_search(rows, std::regex(fmt::format(",1,1[0-9]{{3}},{},", update))))
+        << update << rows;
 }
 
 /// On other ranks it comes to the same, so steps do in external potentials.

@@ -124,6 +124,24 @@ TEST(TreeTuning, trees_lose_no_more_than_they_cost_where_all_changes_at_once) {
 }
 
 // Steps weigh as much as they have active particles.
+/// By those of the last walk alone, as the others may not have walked for long.
+TEST(TreeTuning, trees_have_aged_where_the_deepest_particles_cost_half_as_much_again) {
+  const auto forces_of = [](Count of_long, Count of_short) {
+    ForceReport forces;
+    forces.particles = 30;
+    forces.active_of = {20, 0, 0, 10};
+    forces.work = {20 * of_long, 0, 0, 10 * of_short};
+    forces.interactions.cell = forces.work[0] + forces.work[3];
+    return forces;
+  };
+  TreeTuning tuning(100, {});
+  EXPECT_FALSE(tuning.have_aged(ForceReport{})) << "nobody has walked";
+  tuning.began(forces_of(100, 200), true);
+  EXPECT_FALSE(tuning.have_aged(forces_of(100, 299)));
+  EXPECT_TRUE(tuning.have_aged(forces_of(100, 300)));
+  EXPECT_FALSE(tuning.have_aged(forces_of(1000, 200)));
+}
+
 TEST(TreeTuning, leads_to_the_middle_of_a_fixed_interval) {
   TreeTuning tuning(100, {.interval = 4, .above = {}});
   BlockClock clock(Timeline(0, 10, 1));

@@ -5,13 +5,12 @@
 
 #include "kernels/cuda/device/warp.cuh"
 #include "kernels/cuda/trees/node_stack.cuh"
+#include "kernels/cuda/walk/walk.hpp"
 #include "kernels/math/interaction.hpp"
 
 /// A group that has much to sum is split: its warp stops at a limit and leaves the other nodes to any warp.
 namespace grove::cuda {
 
-/// Into how many shares what is left of a group is split.
-inline constexpr std::uint32_t shares_per_split = 8;
 /// A share is split after a part of what a group is split after: it has much to sum.
 inline constexpr std::uint32_t shares_divisor = 4;
 

@@ -58,6 +58,8 @@ struct WalkSources {
 /// (docs/measurements/gpu-forces.md).
 inline constexpr int most_walk_parts = 32, most_useful_parts = 16;
 
+/// Into how many shares what is left of a group is split.
+inline constexpr std::uint32_t shares_per_split = 8;
 inline constexpr std::uint32_t no_share_limit = ~std::uint32_t{0};
 
 /// The targets of forces: active particles of the leaves of this rank (Group::active). Device memory.
@@ -102,6 +104,13 @@ constexpr std::uint32_t share_limit(std::int64_t groups_of_all_ranks, std::int64
   if (walk_parts(groups_of_all_ranks) > 1) return no_share_limit;
   const std::int64_t limit = work_of_all_ranks / std::max(groups_of_all_ranks, enough) * 3 / 2;
   return static_cast<std::uint32_t>(std::clamp(limit, least, std::int64_t{no_share_limit}));
+}
+
+/// Room for shares of so many groups of a rank, as WalkTargets::most_shares: one for each. Groups of long
+/// steps have grown since their work was counted, and up to half of them are split; where room is short all
+/// is walked twice.
+constexpr std::uint32_t room_for_shares(std::uint32_t groups) {
+  return groups / shares_per_split * shares_per_split;
 }
 
 /// How many particles it pays to walk together where all ranks have so many: bisections in pairs of groups

@@ -121,7 +121,7 @@ class DeviceGravity : public GravityStorage {
   DeviceForest forest_;
   DeviceTreeExchange trees_;
 
-  std::uint32_t most_shares_ = cuda::WalkTargets{}.most_shares;  ///< room for those of a walk
+  std::uint32_t most_shares_ = cuda::WalkTargets{}.most_shares;  ///< room at least for those of a walk
   Count shares_ = 0;
 
   // As trees are.
