@@ -59,9 +59,9 @@ Count Simulation::active() const {
 }
 
 /// The rung from which on particles have their trees cut anew, if any do: the first active one. Where too
-/// many are active it is that of the deepest particles, behind new cuts that lead, and where trees have aged
-/// much. The published rule of rebuilds has refits alone between new cuts; new trees that do not lead are as
-/// good.
+/// many are active it is that of the deepest particles, behind new cuts that lead, and where the last walk
+/// says that trees have aged much. The published rule of rebuilds has refits alone between new cuts; new
+/// trees that do not lead are as good.
 std::optional<int> Simulation::renewed_from(const TreeTuning::Choice& choice) const {
   const RungCounts& particles = rung_costs_.particles;
   const Count all = std::accumulate(particles.begin(), particles.end(), Count{0});
@@ -72,7 +72,9 @@ std::optional<int> Simulation::renewed_from(const TreeTuning::Choice& choice) co
     return {};
   int rung = clock_.first_active();
   Count deep = active();
-  const bool are_behind = is_new || tuning_.have_aged(forces_);
+  // A few particles say little of the others' trees.
+  const bool is_known = TreeRenewal::are_enough(all, forces_.active, domain_.cells[0].leaves);
+  const bool are_behind = is_new || (is_known && tuning_.have_aged(forces_));
   while (are_behind && !TreeRenewal::are_few(all, deep)) deep -= particles[static_cast<std::size_t>(rung++)];
   const bool are_right =
       TreeRenewal::are_few(all, deep) && TreeRenewal::are_enough(all, deep, domain_.cells[0].leaves);

@@ -108,12 +108,10 @@ void TreeTuning::learn(const ForceReport& forces) {
 }
 
 bool TreeTuning::have_aged(const ForceReport& forces) const {
-  for (std::size_t rung = rung_count; rung-- > 0;) {
-    const Count active = forces.active_of[rung];
-    if (active == 0) continue;
-    return static_cast<double>(forces.work[rung]) >= much_aged * static_cast<double>(active) * fresh_of(rung);
-  }
-  return false;
+  double fresh = 0;
+  for (std::size_t rung = 0; rung < rung_count; ++rung)
+    fresh += static_cast<double>(forces.active_of[rung]) * fresh_of(rung);
+  return fresh > 0 && cost_of(forces) >= much_aged * fresh;
 }
 
 /// A rung that was not active yet counts as the nearest one that was.

@@ -75,8 +75,8 @@ class TreeTuning {
   /// After that walk. seconds: the same on all ranks; none: the price stays.
   void walked(const ForceReport& forces, const std::optional<StepSeconds>& seconds);
 
-  /// True if the deepest active particles of a walk, of which these are the forces, had much_aged times as
-  /// many interactions as in fresh trees. The same on all ranks.
+  /// True if a walk, of which these are the forces, took much_aged times as many interactions as in fresh
+  /// trees. The same on all ranks.
   bool have_aged(const ForceReport& forces) const;
 
   static constexpr double much_aged = 1.5;

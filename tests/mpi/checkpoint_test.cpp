@@ -84,7 +84,7 @@ TEST_F(CheckpointOnHost, goes_on_bit_for_bit_where_long_steps_renew_aged_trees) 
   run.begin(comm_).run();
   comm_.barrier();  // the master writes the last lines
   const std::string rows = testing::bytes_of(folder / "timing.csv");
-  // Of rung 1, whose particles and the shorter steps' are nearly all.
+  // Rung 1 and those below it have nearly all particles.
   for (const char* update : {"renew", "refit"})
     EXPECT_TRUE(std::regex_search(rows, std::regex(fmt::format(",1,1[0-9]{{3}},{},", update))))
         << update << rows;

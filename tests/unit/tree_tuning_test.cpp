@@ -123,9 +123,8 @@ TEST(TreeTuning, trees_lose_no_more_than_they_cost_where_all_changes_at_once) {
   EXPECT_EQ(lead_before, 4);
 }
 
-// Steps weigh as much as they have active particles.
-/// By those of the last walk alone, as the others may not have walked for long.
-TEST(TreeTuning, trees_have_aged_where_the_deepest_particles_cost_half_as_much_again) {
+/// Against fresh trees of the particles that walked, whichever these are.
+TEST(TreeTuning, trees_have_aged_where_a_walk_costs_half_as_much_again) {
   const auto forces_of = [](Count of_long, Count of_short) {
     ForceReport forces;
     forces.particles = 30;
@@ -137,11 +136,18 @@ TEST(TreeTuning, trees_have_aged_where_the_deepest_particles_cost_half_as_much_a
   TreeTuning tuning(100, {});
   EXPECT_FALSE(tuning.have_aged(ForceReport{})) << "nobody has walked";
   tuning.began(forces_of(100, 200), true);
-  EXPECT_FALSE(tuning.have_aged(forces_of(100, 299)));
-  EXPECT_TRUE(tuning.have_aged(forces_of(100, 300)));
-  EXPECT_FALSE(tuning.have_aged(forces_of(1000, 200)));
+  EXPECT_FALSE(tuning.have_aged(forces_of(100, 200)));
+  const ForceReport of_all = forces_of(150, 300);
+  EXPECT_TRUE(tuning.have_aged(of_all));
+  ForceReport of_short = of_all;
+  of_short.active_of[0] = of_short.work[0] = 0;
+  of_short.interactions.cell = of_short.work[3];
+  EXPECT_TRUE(tuning.have_aged(of_short));
+  --of_short.interactions.cell;
+  EXPECT_FALSE(tuning.have_aged(of_short));
 }
 
+// Steps weigh as much as they have active particles.
 TEST(TreeTuning, leads_to_the_middle_of_a_fixed_interval) {
   TreeTuning tuning(100, {.interval = 4, .above = {}});
   BlockClock clock(Timeline(0, 10, 1));

@@ -106,9 +106,9 @@ constexpr std::uint32_t share_limit(std::int64_t groups_of_all_ranks, std::int64
   return static_cast<std::uint32_t>(std::clamp(limit, least, std::int64_t{no_share_limit}));
 }
 
-/// Room for shares of so many groups of a rank, as WalkTargets::most_shares: one for each. Groups of long
-/// steps have grown since their work was counted, and up to half of them are split; where room is short all
-/// is walked twice.
+/// Room for shares of so many groups of a rank, as WalkTargets::most_shares, so that an eighth of them may be
+/// split once. Where that is too little, as trees have aged since the work of groups was counted, all is
+/// walked twice.
 constexpr std::uint32_t room_for_shares(std::uint32_t groups) {
   return groups / shares_per_split * shares_per_split;
 }

@@ -150,13 +150,18 @@ cuda::WalkTargets DeviceGravity::targets(const GravitySetup& setup, const Domain
   cuda::WalkTargets targets{trees, forest_.leaf_of_group(), active_.count, active_.numbers.data(), parts,
                             wide};
   if (!all) targets.share_limit = cuda::share_limit(of_all_ranks.groups, of_all_ranks.work);
-  targets.most_shares = std::max(most_shares_, cuda::room_for_shares(active_.count));
+  targets.most_shares = room_for_shares(active_.count);
   return targets;
 }
 
 cuda::WalkableGroups DeviceGravity::walkable_groups() const {
   return {forest_.trees(), forest_.leaf_of_group(), forest_.groups(), particles_.values(fields::work),
           particles_.values(fields::rung)};
+}
+
+/// For shares of so many groups, or of as many as once were short of room.
+std::uint32_t DeviceGravity::room_for_shares(std::uint32_t groups) const {
+  return std::max(most_shares_, cuda::room_for_shares(groups));
 }
 
 ForceOutput DeviceGravity::output() const {
@@ -327,11 +332,10 @@ WalkCounts DeviceGravity::walk_others(const GravitySetup& setup, const Domain& d
     phases_.settle(timers, "walk");
     return counts;
   }
-  const std::uint32_t room = targets_.most_shares;
   const WalkCounts counts = own_->finish_with_others(setup.walk.gravity, setup.walk.units,
                                                      trees_.sources(own(setup, domain)), targets_, output());
   phases_.settle(timers, "walk");
-  if (targets_.most_shares > room) most_shares_ = targets_.most_shares;
+  if (targets_.most_shares > room_for_shares(targets_.groups)) most_shares_ = targets_.most_shares;
   shares_ += own_->shares();
   timers.add("own walk", {own_->seconds(), {}});
   timers.add("other walk", {own_->seconds_of_others(), {}});
