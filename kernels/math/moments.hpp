@@ -69,8 +69,10 @@ GROVE_HOST_DEVICE inline MomentSum operator+(const MomentSum& a, const MomentSum
 /// The moments as walks read them.
 GROVE_HOST_DEVICE inline NodeMoments node_moments(const MomentSum& s) {
   const auto f = [](double value) { return static_cast<float>(value); };
+  // Exactly that of all where they share one, which spares the division.
+  const bool is_mixed = s.least_softening != s.largest_softening && s.mass > 0;
   const float softening2 =
-      s.mass > 0 ? f(s.mass_softening2 / s.mass) : s.largest_softening * s.largest_softening;
+      is_mixed ? f(s.mass_softening2 / s.mass) : s.largest_softening * s.largest_softening;
   return {f(s.xx), f(s.yy), f(s.zz), f(s.xy), f(s.xz), f(s.yz), softening2, 0};
 }
 

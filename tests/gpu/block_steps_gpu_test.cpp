@@ -68,9 +68,20 @@ Particles random_particles(std::size_t count) {
   return p;
 }
 
-TEST_F(BlockStepsOnGpu, rungs_kicks_and_drifts_are_the_hosts) {
-  constexpr int first_active = 4;
-  Particles host = random_particles(100003);
+/// The same, but for runs of various lengths that are on the same rung.
+Particles random_particles_in_runs(std::size_t count) {
+  Particles p = random_particles(count);
+  std::mt19937 random(6);
+  for (std::size_t begin = 0, end; begin < count; begin = end) {
+    const std::size_t most = std::size_t{1} << random() % 13;
+    end = std::min<std::size_t>(begin + 1 + random() % most, count);
+    std::fill(p.rung.begin() + static_cast<std::ptrdiff_t>(begin),
+              p.rung.begin() + static_cast<std::ptrdiff_t>(end), static_cast<std::uint8_t>(random() % 12));
+  }
+  return p;
+}
+
+void check_steps(Particles host, int first_active) {
   const DeviceParticles device(host);
   const cuda::StepFields fields = step_fields(device);
   const StepRule rule{.eta = 0.1, .longest = 0.5, .length = {0.1, 0.5}, .deepest = 20};
@@ -96,11 +107,18 @@ TEST_F(BlockStepsOnGpu, rungs_kicks_and_drifts_are_the_hosts) {
   }
 }
 
-TEST_F(BlockStepsOnGpu, work_is_counted_by_rung_and_kept_per_longest_step) {
-  constexpr int first_active = 7;
-  Particles host = random_particles(70001);
+TEST_F(BlockStepsOnGpu, rungs_kicks_and_drifts_are_the_hosts) { check_steps(random_particles(100003), 4); }
+
+TEST_F(BlockStepsOnGpu, rungs_kicks_and_drifts_pass_over_runs_of_which_nobody_is_active) {
+  for (const int first_active : {0, 1, 8, 11, 12})
+    check_steps(random_particles_in_runs(100003), first_active);
+  for (const std::size_t count : {1, 15, 16, 17, 511, 512, 513})
+    check_steps(random_particles_in_runs(count), 6);
+}
+
+void check_counts(Particles host, int first_active) {
   const auto active = static_cast<std::size_t>(
-      std::find_if(host.rung.begin(), host.rung.end(), [](int rung) { return rung >= first_active; }) -
+      std::find_if(host.rung.begin(), host.rung.end(), [&](int rung) { return rung >= first_active; }) -
       host.rung.begin());
   host.acceleration[active].y = std::numeric_limits<float>::infinity();
   const DeviceParticles device(host);
@@ -123,6 +141,11 @@ TEST_F(BlockStepsOnGpu, work_is_counted_by_rung_and_kept_per_longest_step) {
   EXPECT_EQ(found.particles, expected.particles);
   EXPECT_EQ(found.interactions, expected.interactions);
   EXPECT_EQ(found.not_finite, 1);
+}
+
+TEST_F(BlockStepsOnGpu, work_is_counted_by_rung_and_kept_per_longest_step) {
+  check_counts(random_particles(70001), 7);
+  check_counts(random_particles_in_runs(70001), 10);
 }
 
 /// The state after a small merger has gone some way.

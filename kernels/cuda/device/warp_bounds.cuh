@@ -23,4 +23,51 @@ __device__ inline TargetBounds warp_union(TargetBounds bounds) {
   return bounds;
 }
 
+/// Bounds in integers that sort as their floats do, so that one instruction unites two of them. Nothing is in
+/// those that are not given.
+struct OrderedBounds {
+  int low[3] = {empty, empty, empty}, high[3] = {~empty, ~empty, ~empty};
+  int inverse_tolerance = 0, softening = 0;
+
+  /// Of a place, as widen() makes them: where a coordinate is not a number nothing is.
+  __device__ static OrderedBounds of(const Vec3f& place, float softening) {
+    OrderedBounds result;
+    for (int axis = 0; axis < 3; ++axis) {
+      result.low[axis] = ordered(fminf(place[axis], infinite_float));
+      result.high[axis] = ordered(fmaxf(place[axis], -infinite_float));
+    }
+    result.softening = ordered(softening);
+    return result;
+  }
+  /// The union over all lanes, but for tolerances.
+  __device__ OrderedBounds over_warp() const {
+    OrderedBounds result;
+    for (int axis = 0; axis < 3; ++axis) {
+      result.low[axis] = __reduce_min_sync(~0u, low[axis]);
+      result.high[axis] = __reduce_max_sync(~0u, high[axis]);
+    }
+    result.softening = __reduce_max_sync(~0u, softening);
+    return result;
+  }
+  __device__ void add(const OrderedBounds& other, float its_inverse_tolerance) {
+    for (int axis = 0; axis < 3; ++axis) {
+      low[axis] = min(low[axis], other.low[axis]);
+      high[axis] = max(high[axis], other.high[axis]);
+    }
+    softening = max(softening, other.softening);
+    inverse_tolerance = max(inverse_tolerance, ordered(its_inverse_tolerance));
+  }
+  __device__ TargetBounds bounds() const {
+    TargetBounds result;
+    for (int axis = 0; axis < 3; ++axis)
+      result.low[axis] = from_ordered(low[axis]), result.high[axis] = from_ordered(high[axis]);
+    result.inverse_tolerance = from_ordered(inverse_tolerance);
+    result.softening = from_ordered(softening);
+    return result;
+  }
+
+ private:
+  static constexpr int empty = 0x7f800000;  ///< infinity; its complement is that of the other sign
+};
+
 }  // namespace grove::cuda

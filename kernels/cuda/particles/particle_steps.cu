@@ -7,6 +7,7 @@
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/launch.cuh"
+#include "kernels/cuda/particles/rung_run.cuh"
 #include "kernels/math/gas.hpp"
 #include "kernels/math/leapfrog.hpp"
 
@@ -26,12 +27,20 @@ void run(std::size_t count, const char* name, std::uint64_t bytes, const Body& b
   launched(name, bytes * count);
 }
 
+/// body(i, rung) for the active ones of so many particles. bytes: of one.
+template <class Body>
+void run_active(std::size_t count, const std::uint8_t* rung, int first_active, const char* name,
+                std::uint64_t bytes, const Body& body) {
+  if (count == 0) return;
+  for_each_active<<<blocks_for(count, warps * RungRun::size), threads>>>(count, rung, first_active, body);
+  launched(name, bytes * count);
+}
+
 struct KickBody {
   Kick kick;
   StepFields fields;
-  __device__ void operator()(std::size_t i) const {
-    const int rung = fields.rung[i];
-    if (rung < kick.first_active || !fields.are_finite()) return;
+  __device__ void operator()(std::size_t i, int rung) const {
+    if (!fields.are_finite()) return;
     fields.velocity[i] = kicked(fields.velocity[i], fields.acceleration[i], kick.factor.of[rung]);
     if (fields.internal_energy)
       fields.internal_energy[i] =
@@ -84,6 +93,10 @@ struct RungSums {
     sum = low + (Counter{high} << 16);
     if (rung >= 0 && lane == first) atomicAdd(&own[rung], sum);
   }
+  /// What all lanes have in common.
+  __device__ void add_of_warp(int rung, std::uint32_t value) const {
+    if (lane_index() == 0 && value > 0) atomicAdd(&own[rung], Counter{value});
+  }
   __device__ void add_to(Counter* all) const {
     __syncthreads();
     for (int k = static_cast<int>(threadIdx.x); k < rung_count; k += threads)
@@ -91,27 +104,38 @@ struct RungSums {
   }
 };
 
+/// Calls visit(RungRun) of all particles. Warps of all blocks take turns.
+template <class Visit>
+__device__ void for_runs(std::size_t count, const std::uint8_t* rung, const Visit& visit) {
+  const std::size_t step = std::size_t{gridDim.x} * warps * RungRun::size;
+  for (std::size_t begin = (std::size_t{blockIdx.x} * warps + threadIdx.x / 32) * RungRun::size;
+       begin < count; begin += step)
+    visit(RungRun(rung, count, begin));
+}
+
 __global__ void __launch_bounds__(threads) choose(std::size_t count, const StepRule rule, int first_active,
                                                   const StepFields fields, Counter* counts) {
   __shared__ Counter own[rung_count];
   const RungSums sums{own};
   if (!fields.are_finite()) return;
   sums.clear();
-  for (std::size_t base = std::size_t{blockIdx.x} * threads; base < count;
-       base += std::size_t{gridDim.x} * threads) {
-    const std::size_t i = base + threadIdx.x;
-    int rung = i < count ? fields.rung[i] : -1;
-    if (rung >= first_active) {
-      const Vec3f acceleration = fields.acceleration[i];
-      const int before = rung;
-      rung =
-          rule.next_rung(acceleration, fields.previous_acceleration[i], fields.type[i], before, first_active);
-      fields.rung[i] = static_cast<std::uint8_t>(rung);
-      if (rung != before) fields.work[i] = work_on_rung(fields.work[i], before, rung);
-      fields.previous_acceleration[i] = acceleration;
-    }
-    sums.add(rung, 1);
-  }
+  for_runs(count, fields.rung, [&](const RungRun& run) {
+    for (int rung = 0; rung < first_active; ++rung) sums.add_of_warp(rung, run.count_of(rung));
+    run.for_active(first_active, [&](std::size_t first) {
+      const std::size_t i = first + static_cast<std::size_t>(lane_index());
+      const int before = i < count ? fields.rung[i] : -1;
+      int rung = -1;
+      if (before >= first_active) {
+        const Vec3f acceleration = fields.acceleration[i];
+        rung = rule.next_rung(acceleration, fields.previous_acceleration[i], fields.type[i],
+                              static_cast<std::uint8_t>(before), first_active);
+        fields.rung[i] = static_cast<std::uint8_t>(rung);
+        if (rung != before) fields.work[i] = work_on_rung(fields.work[i], before, rung);
+        fields.previous_acceleration[i] = acceleration;
+      }
+      sums.add(rung, 1);
+    });
+  });
   sums.add_to(counts);
 }
 
@@ -122,58 +146,52 @@ __global__ void __launch_bounds__(threads)
   const RungSums particles{own[0]}, interactions{own[1]};
   particles.clear();
   interactions.clear();
-  for (std::size_t base = std::size_t{blockIdx.x} * threads; base < count;
-       base += std::size_t{gridDim.x} * threads) {
-    const std::size_t i = base + threadIdx.x;
-    int rung = i < count ? fields.rung[i] : -1;
-    if (rung < first_active) rung = -1;
-    if (__all_sync(~0U, rung < 0)) continue;
-    std::uint32_t work = 0;
-    if (rung >= 0) {
-      work = fields.work[i];
-      fields.work[i] = work_per_cycle(work, rung);
-      const auto strength = static_cast<float>(norm(fields.acceleration[i].as<double>()));
-      fields.old_acceleration[i] = strength;
-      if (!isfinite(strength)) atomicAdd(counts + 2 * rung_count, Counter{1});
-    }
-    particles.add(rung, 1);
-    interactions.add(rung, work);
-  }
+  for_runs(count, fields.rung, [&](const RungRun& run) {
+    run.for_active(first_active, [&](std::size_t first) {
+      const std::size_t i = first + static_cast<std::size_t>(lane_index());
+      int rung = i < count ? fields.rung[i] : -1;
+      std::uint32_t work = 0;
+      if (rung < first_active) {
+        rung = -1;
+      } else {
+        work = fields.work[i];
+        fields.work[i] = work_per_cycle(work, rung);
+        const auto strength = static_cast<float>(norm(fields.acceleration[i].as<double>()));
+        fields.old_acceleration[i] = strength;
+        if (!isfinite(strength)) atomicAdd(counts + 2 * rung_count, Counter{1});
+      }
+      particles.add(rung, 1);
+      interactions.add(rung, work);
+    });
+  });
   particles.add_to(counts);
   interactions.add_to(counts + rung_count);
 }
 
-unsigned blocks_of_steps(std::size_t count) { return std::min(enough_blocks, blocks_for(count)); }
+unsigned blocks_of_steps(std::size_t count) {
+  return std::min(enough_blocks, blocks_for(count, warps * RungRun::size));
+}
 
 struct AddExternal {
   ExternalField field;
-  int first_active;
-  const std::uint8_t* rung;
   const Vec3d* position;
   Vec3f* acceleration;
-  __device__ void operator()(std::size_t i) const {
-    if (rung[i] >= first_active) acceleration[i] = field.added(acceleration[i], position[i]);
+  __device__ void operator()(std::size_t i, int) const {
+    acceleration[i] = field.added(acceleration[i], position[i]);
   }
 };
 
 struct SetWork {
-  const std::uint8_t* rung;
-  int first_active;
   std::uint32_t value;
   std::uint32_t* work;
-  __device__ void operator()(std::size_t i) const {
-    if (rung[i] >= first_active) work[i] = value;
-  }
+  __device__ void operator()(std::size_t i, int) const { work[i] = value; }
 };
 
 struct SetNoForces {
-  int first_active;
-  const std::uint8_t* rung;
   Vec3f* acceleration;
   float* potential;
   std::uint32_t* work;
-  __device__ void operator()(std::size_t i) const {
-    if (rung[i] < first_active) return;
+  __device__ void operator()(std::size_t i, int) const {
     acceleration[i] = {0, 0, 0};
     potential[i] = 0;
     work[i] = 0;
@@ -228,7 +246,8 @@ RungCounts choose_rungs(std::size_t count, const StepRule& rule, int first_activ
 }
 
 void kick(std::size_t count, const Kick& kick, const StepFields& fields) {
-  run(count, "Grove::cuda::kick", sizeof(Vec3f) + 2 * sizeof(Vec3d), KickBody{kick, fields});
+  run_active(count, fields.rung, kick.first_active, "Grove::cuda::kick", sizeof(Vec3f) + 2 * sizeof(Vec3d),
+             KickBody{kick, fields});
 }
 
 void drift(std::size_t count, const Drift& drift, const StepFields& fields) {
@@ -241,8 +260,8 @@ void drift(std::size_t count, const Drift& drift, const StepFields& fields) {
 void add_external(std::size_t count, int first_active, const ExternalField& field, const std::uint8_t* rung,
                   const Vec3d* position, Vec3f* acceleration) {
   if (field.count == 0) return;
-  run(count, "Grove::cuda::add_external", sizeof(Vec3d) + 2 * sizeof(Vec3f),
-      AddExternal{field, first_active, rung, position, acceleration});
+  run_active(count, rung, first_active, "Grove::cuda::add_external", sizeof(Vec3d) + 2 * sizeof(Vec3f),
+             AddExternal{field, position, acceleration});
 }
 
 DeviceArray<RungWork> remember(std::size_t count, int first_active, const StepFields& fields) {
@@ -258,13 +277,14 @@ DeviceArray<RungWork> remember(std::size_t count, int first_active, const StepFi
 
 void set_work(const std::uint8_t* rung, std::size_t count, int first_active, std::uint32_t value,
               std::uint32_t* work) {
-  run(count, "Grove::cuda::set_work", sizeof(value), SetWork{rung, first_active, value, work});
+  run_active(count, rung, first_active, "Grove::cuda::set_work", sizeof(value), SetWork{value, work});
 }
 
 void set_no_forces(std::size_t count, int first_active, const std::uint8_t* rung, Vec3f* acceleration,
                    float* potential, std::uint32_t* work) {
-  run(count, "Grove::cuda::set_no_forces", sizeof(Vec3f) + sizeof(float) + sizeof(std::uint32_t),
-      SetNoForces{first_active, rung, acceleration, potential, work});
+  run_active(count, rung, first_active, "Grove::cuda::set_no_forces",
+             sizeof(Vec3f) + sizeof(float) + sizeof(std::uint32_t),
+             SetNoForces{acceleration, potential, work});
 }
 
 Arriving<double> largest_of(const double* values, std::size_t count) {

@@ -12,7 +12,8 @@
 #include "kernels/math/totals.hpp"
 
 /// The work of a step on each particle, and sums over them. All pointers are to device memory. Cost of each:
-/// one pass over the fields it names.
+/// one pass over the rungs, and over the fields it names of particles near active ones. Rungs are aligned to
+/// 16 bytes.
 namespace grove::cuda {
 
 /// The fields of block time steps.

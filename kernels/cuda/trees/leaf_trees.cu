@@ -1,6 +1,7 @@
 #include "kernels/cuda/trees/leaf_trees.hpp"
 
 #include "kernels/cuda/device/check.cuh"
+#include "kernels/cuda/device/warp.cuh"
 #include "kernels/cuda/trees/leaf_bisection.hpp"
 #include "kernels/cuda/trees/leaf_update.cuh"
 #include "kernels/math/moments.hpp"
@@ -17,28 +18,38 @@ static_assert(most_buckets == tree_threads && 3 * most_samples <= tree_threads &
 /// Particles by place, buckets apart by one, so that threads which read one bucket each read other banks.
 constexpr int staged_bucket = bucket_size + 1;
 
-/// Added to the arrivals at a node with buckets that several warps begin with.
-constexpr int is_shared = 2;
+/// All lanes of a warp are in the same few nodes of more particles than these.
+constexpr std::int32_t most_of_small = 256;
+
+constexpr int doubles_of_sum = sizeof(MomentSum) / sizeof(double);
+static_assert(sizeof(MomentSum) % (2 * sizeof(double)) == sizeof(double));
 
 /// Working memory of a block. Nodes and buckets by number in the leaf.
 struct UpdateMemory {
   union {
     double sample[3][most_samples];
     SourceParticle staged[most_buckets * staged_bucket];
-    MomentSum sum[most_buckets];  ///< of a node, at its first bucket: what is done takes the place of its
-                                  ///< left child
+    double sums[doubles_of_sum * most_buckets + most_buckets / 16];
   };
   Vec3f centre[most_nodes];
   unsigned radius2[most_nodes];  ///< the bits of a float that is not negative, which sort as it does
-  int arrivals[most_nodes];      ///< children that are done; is_shared more if buckets are several warps'
+  int done[most_nodes];          ///< children
   std::int16_t parent[most_nodes];
   std::int16_t child[most_nodes];  ///< the left one
   std::int16_t first[most_nodes];  ///< particle
+  bool is_large[most_nodes];       ///< more than most_of_small
   std::int16_t bucket_node[most_buckets];
-  std::int16_t ready[2][tree_warps];   ///< nodes whose children are done, of this round and the next
-  int ready_count[3];                  ///< of this round, the next and the one behind it, in turn
-  TargetBounds bounds[2][tree_warps];  ///< of active groups and of all, by the warp that made them
+  std::int16_t ready[2][most_buckets / 2];  ///< nodes whose children are done, of this round and the next
+  int ready_count[3];                       ///< of this round, the next and the one behind it, in turn
+  TargetBounds bounds[2][tree_warps];       ///< of active groups and of all, by the warp that made them
   Vec3d origin;
+
+  /// Of a node, at its first bucket: what is done takes the place of its left child. A double more behind 16
+  /// buckets lets the lanes of a warp look at nodes of any level without asking for the same banks.
+  __device__ MomentSum& sum_at(std::int32_t particle) {
+    const std::int32_t bucket = particle / bucket_size;
+    return *reinterpret_cast<MomentSum*>(sums + doubles_of_sum * bucket + bucket / 16);
+  }
 };
 
 /// The tree of one leaf. All pointers are to its own part.
@@ -78,8 +89,8 @@ struct LeafUpdate {
     for (std::int32_t n = threadIdx.x; n < nodes; n += tree_threads) {
       const NodeLinks link = links[n];
       s.radius2[n] = 0;
-      constexpr std::int32_t of_warp = 32 * bucket_size;
-      s.arrivals[n] = link.first / of_warp == (link.first + link.count - 1) / of_warp ? 0 : is_shared;
+      s.done[n] = 0;
+      s.is_large[n] = link.count > most_of_small;
       s.child[n] = static_cast<std::int16_t>(link.child);
       s.first[n] = static_cast<std::int16_t>(link.first);
       if (n == 0) s.parent[0] = -1;
@@ -97,43 +108,47 @@ struct LeafUpdate {
     float softening, old_acceleration;
     bool active;
 
-    __device__ Raw(const UpdateRule& rule, const SourceBody& source, const LeafParticleFields& particles,
-                   std::uint64_t leaf_first, std::int32_t i)
-        : position(source.position[i]),
-          mass(source.mass[i]),
-          softening(rule.softening_of[source.type[i]]),
-          old_acceleration(particles.old_acceleration[leaf_first + static_cast<std::uint64_t>(i)]),
-          active(is_active(particles, leaf_first + static_cast<std::uint64_t>(i))) {}
+    __device__ Raw(const UpdateRule& rule, const LeafParticleFields& particles, std::uint64_t i)
+        : position(particles.position[i]),
+          mass(particles.mass[i]),
+          softening(rule.softening_of[particles.type[i]]),
+          old_acceleration(particles.old_acceleration[i]),
+          active(is_active(particles, i)) {}
   };
 
+  /// Of the particle of this lane in the group that begins with one of the leaf's, or of the leaf's last.
+  __device__ Raw load(const LeafParticleFields& particles, std::uint64_t leaf_first,
+                      std::int32_t group_first) const {
+    const std::int32_t i = min(group_first + lane_index(), count - 1);
+    return {rule, particles, leaf_first + static_cast<std::uint64_t>(i)};
+  }
+  /// The first particle of the first group of this warp.
+  __device__ static std::int32_t first_of_warp() {
+    return static_cast<std::int32_t>(threadIdx.x / 32) * group_size;
+  }
+
   /// Sources, staged, too, and groups, with the bounds of those of each warp. A warp per group, a lane per
-  /// particle of it; the next group is on its way meanwhile.
+  /// particle of it; the next group is on its way meanwhile. next: of the first one.
   __device__ void make_groups(const SourceBody& source, const LeafParticleFields& particles,
-                              std::uint64_t leaf_first, Group* groups) const {
-    const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-    const auto load = [&](std::int32_t first) {
-      return Raw(rule, source, particles, leaf_first, min(first + lane, count - 1));
-    };
-    std::int32_t first = warp * group_size;
-    Raw next = load(first);
-    TargetBounds of_active = no_bounds(), of_all = no_bounds();
-    for (; first < count; first += tree_threads) {
+                              std::uint64_t leaf_first, Raw next, Group* groups) const {
+    const int lane = lane_index(), warp = static_cast<int>(threadIdx.x / 32);
+    OrderedBounds of_active, of_all;
+    for (std::int32_t first = first_of_warp(); first < count; first += tree_threads) {
       const Raw own = next;
-      next = load(first + tree_threads);
+      next = load(particles, leaf_first, first + tree_threads);
       const std::int32_t i = first + lane;
       const SourceParticle particle = source.of(own.position, own.mass);
-      TargetBounds bounds = no_bounds();
-      widen(bounds, particle.position, particle.position, 0, own.softening);
-      bounds = warp_union(bounds);
+      const OrderedBounds of_group = OrderedBounds::of(particle.position, own.softening).over_warp();
+      TargetBounds bounds = of_group.bounds();
       const std::uint32_t active = set_tolerance(rule, own.active && i < count, own.old_acceleration, bounds);
-      widen(of_all, bounds.low, bounds.high, bounds.inverse_tolerance, bounds.softening);
-      if (active != 0) widen(of_active, bounds.low, bounds.high, bounds.inverse_tolerance, bounds.softening);
+      of_all.add(of_group, 0);
+      if (active != 0) of_active.add(of_group, bounds.inverse_tolerance);
       if (lane == 0) groups[first / group_size] = {bounds, first, min(group_size, count - first), active};
       if (i >= count) continue;
       source.sources[i] = s.staged[staged_place(i)] = particle;
       source.softening[i] = own.softening;
     }
-    if (lane == 0) s.bounds[0][warp] = of_active, s.bounds[1][warp] = of_all;
+    if (lane == 0) s.bounds[0][warp] = of_active.bounds(), s.bounds[1][warp] = of_all.bounds();
   }
   __device__ static std::int32_t staged_place(std::int32_t i) {
     return i / bucket_size * staged_bucket + i % bucket_size;
@@ -147,9 +162,8 @@ struct LeafUpdate {
   /// A thread per bucket. All threads of the block: sums take the place of what is staged.
   __device__ void sum_buckets() const {
     const auto b = static_cast<std::int32_t>(threadIdx.x);
-    const bool exists = b < buckets();
     MomentSum sum;
-    if (exists) {
+    if (has_bucket()) {
       const std::int32_t first = b * bucket_size, size = min(bucket_size, count - first),
                          n = s.bucket_node[b];
       const SourceParticle* const own = s.staged + staged_place(first);
@@ -161,69 +175,63 @@ struct LeafUpdate {
       s.radius2[n] = radius2;
     }
     __syncthreads();
-    if (exists) s.sum[b] = sum;
-  }
-
-  /// Whoever is the second to finish a child goes on with the parent: at first by the warps of the buckets,
-  /// as far up as nodes have buckets of one warp alone; then nodes above go in rounds of all, a thread each.
-  /// All threads of the block.
-  __device__ void combine() const {
-    std::int32_t next = -1;
-    if (static_cast<std::int32_t>(threadIdx.x) < buckets())
-      next = arrive(s.parent[s.bucket_node[threadIdx.x]], 0);
-    while (__any_sync(~0u, next >= 0)) {
-      __syncwarp();
-      if (next >= 0) {
-        add_up(next);
-        next = arrive(s.parent[next], 0);
-      }
+    if (has_bucket()) {
+      s.sum_at(b * bucket_size) = sum;
+      arrive(s.parent[s.bucket_node[b]], 0);
     }
     __syncthreads();
+  }
+
+  /// In rounds of the nodes whose children are done, a thread each. All threads of the block.
+  __device__ void combine() const {
     for (int round = 0; s.ready_count[round % 3] > 0; ++round) {
       if (threadIdx.x == 0) s.ready_count[(round + 2) % 3] = 0;
       if (static_cast<int>(threadIdx.x) < s.ready_count[round % 3]) {
         const std::int32_t n = s.ready[round % 2][threadIdx.x];
-        add_up(n);
+        MomentSum& left = s.sum_at(s.first[n]);
+        left = left + s.sum_at(s.first[s.child[n] + 1]);
+        store(n, left);
         arrive(s.parent[n], round + 1);
       }
       __syncthreads();
     }
   }
-  /// The children of node n are done.
-  __device__ void add_up(std::int32_t n) const {
-    MomentSum& left = s.sum[s.first[n] / bucket_size];
-    left = left + s.sum[s.first[s.child[n] + 1] / bucket_size];
-    store(n, left);
-  }
-  /// A child of node n is done. If it is the second one, n is listed for a round, or, if all of its buckets
-  /// are one warp's, returned; else the result is negative.
-  __device__ std::int32_t arrive(std::int32_t n, int round) const {
-    if (n < 0) return -1;
-    const int before = atomicAdd(&s.arrivals[n], 1);
-    if (before == 1) return n;
-    if (before == is_shared + 1)
+  /// A child of node n is done. If it is the second one, n is listed for a round.
+  __device__ void arrive(std::int32_t n, int round) const {
+    if (n >= 0 && atomicAdd(&s.done[n], 1) == 1)
       s.ready[round % 2][atomicAdd(&s.ready_count[round % 3], 1)] = static_cast<std::int16_t>(n);
-    return -1;
   }
 
-  /// The largest distance of a particle from the centre of every node above the buckets. A thread climbs
-  /// from each bucket with its particles.
+  /// The largest distance of a particle from the centre of every node above the buckets. A thread climbs from
+  /// each bucket with its particles.
   __device__ void find_radii() const {
     const auto b = static_cast<std::int32_t>(threadIdx.x);
-    if (b >= buckets()) return;
     Vec3f position[bucket_size];
 #pragma unroll
     for (int i = 0; i < bucket_size; ++i) position[i] = sources[min(b * bucket_size + i, count - 1)].position;
-    for (std::int32_t n = s.parent[s.bucket_node[b]]; n >= 0; n = s.parent[n]) {
-      const Vec3f centre = s.centre[n];
+    const auto largest_distance2 = [&](const Vec3f& centre) {
       unsigned bits = 0;
 #pragma unroll
       for (int i = 0; i < bucket_size; ++i) bits = max(bits, distance2_bits(position[i], centre));
-      if (bits > s.radius2[n]) atomicMax(&s.radius2[n], bits);  // the first look spares most of them
+      return bits;
+    };
+    std::int32_t n = has_bucket() ? s.parent[s.bucket_node[b]] : -1;
+    for (; n >= 0 && !s.is_large[n]; n = s.parent[n]) tell_radius(n, largest_distance2(s.centre[n]));
+    // The lanes of a warp that are in the same node tell it together, or all would wait for each other.
+    for (;;) {
+      const std::int32_t lowest = __reduce_max_sync(~0u, n);  // nodes have larger numbers than their parents
+      if (lowest < 0) break;
+      const unsigned bits = __reduce_max_sync(~0u, n == lowest ? largest_distance2(s.centre[lowest]) : 0);
+      if (lane_index() == 0) tell_radius(lowest, bits);
+      if (n == lowest) n = s.parent[lowest];
     }
+  }
+  __device__ void tell_radius(std::int32_t n, unsigned bits) const {
+    if (bits > s.radius2[n]) atomicMax(&s.radius2[n], bits);  // the first look spares most of them
   }
 
   __device__ std::int32_t buckets() const { return (count + bucket_size - 1) / bucket_size; }
+  __device__ bool has_bucket() const { return static_cast<std::int32_t>(threadIdx.x) < buckets(); }
 
   __device__ void store(std::int32_t n, const MomentSum& sum) const {
     const NodeCore node = node_core(sum);
@@ -292,9 +300,10 @@ __global__ void __launch_bounds__(tree_threads, 2)
                         trees.moments + leaf.node,
                         trees.node_boxes + leaf.node};
   tree.load_links();
+  const LeafUpdate::Raw first = tree.load(particles, leaf.first, LeafUpdate::first_of_warp());
   tree.find_origin(particles.position + leaf.first);
   if (threadIdx.x == 0) trees.origin[blockIdx.x] = s.origin;
-  tree.make_groups(source_body(rule, s.origin, particles, trees, leaf), particles, leaf.first,
+  tree.make_groups(source_body(rule, s.origin, particles, trees, leaf), particles, leaf.first, first,
                    trees.groups + leaf.group);
   __syncthreads();
   if (threadIdx.x < 32) {
