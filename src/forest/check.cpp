@@ -87,6 +87,8 @@ std::string check_node(const SourceTree& tree, std::int32_t n, const Truth& t, b
   const double softening2 = t.mass > 0 ? t.mass_softening2 / t.mass : double{t.largest} * t.largest;
   if (std::abs(m.softening2 - softening2) > rounding * softening2)
     return at_node(n, "mean squared softening");
+  if (t.least == t.largest && m.softening2 != static_cast<float>(t.largest) * static_cast<float>(t.largest))
+    return at_node(n, "squared softening that all share");
   if (core.reach2 < core.radius * core.radius) return at_node(n, "may be accepted from inside");
   return {};
 }

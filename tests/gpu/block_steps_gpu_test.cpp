@@ -60,7 +60,7 @@ Particles random_particles(std::size_t count) {
     p.velocity[i] = vector().as<double>();
     p.acceleration[i] = vector() * std::pow(10.F, 3 * uniform(random));
     p.previous_acceleration[i] = i % 5 == 0 ? Vec3f{0, 0, 0} : p.acceleration[i] + vector();
-    p.mass[i] = 1, p.id[i] = i + 1, p.potential[i] = 0, p.old_acceleration[i] = 0;
+    p.mass[i] = 1, p.id[i] = i + 1, p.potential[i] = uniform(random), p.old_acceleration[i] = 0;
     p.type[i] = static_cast<std::uint8_t>(i % 2);
     p.work[i] = static_cast<std::uint32_t>(random());
     p.rung[i] = static_cast<std::uint8_t>(random() % 12);
@@ -78,6 +78,7 @@ Particles random_particles_in_runs(std::size_t count) {
     std::fill(p.rung.begin() + static_cast<std::ptrdiff_t>(begin),
               p.rung.begin() + static_cast<std::ptrdiff_t>(end), static_cast<std::uint8_t>(random() % 12));
   }
+  if (count > 1000) p.rung[count / 2] = deepest_rung;
   return p;
 }
 
@@ -110,17 +111,19 @@ void check_steps(Particles host, int first_active) {
 TEST_F(BlockStepsOnGpu, rungs_kicks_and_drifts_are_the_hosts) { check_steps(random_particles(100003), 4); }
 
 TEST_F(BlockStepsOnGpu, rungs_kicks_and_drifts_pass_over_runs_of_which_nobody_is_active) {
-  for (const int first_active : {0, 1, 8, 11, 12})
+  for (const int first_active : {0, 1, 8, 11, 12, deepest_rung})
     check_steps(random_particles_in_runs(100003), first_active);
-  for (const std::size_t count : {1, 15, 16, 17, 511, 512, 513})
+  for (const std::size_t count : {1, 3, 4, 5, 31, 32, 33, 127, 128, 129})
     check_steps(random_particles_in_runs(count), 6);
 }
 
 void check_counts(Particles host, int first_active) {
-  const auto active = static_cast<std::size_t>(
-      std::find_if(host.rung.begin(), host.rung.end(), [&](int rung) { return rung >= first_active; }) -
-      host.rung.begin());
-  host.acceleration[active].y = std::numeric_limits<float>::infinity();
+  const auto active =
+      std::find_if(host.rung.begin(), host.rung.end(), [&](int rung) { return rung >= first_active; });
+  const bool is_any = active != host.rung.end();
+  if (is_any)
+    host.acceleration[static_cast<std::size_t>(active - host.rung.begin())].y =
+        std::numeric_limits<float>::infinity();
   const DeviceParticles device(host);
   cuda::RungWork found;
   cuda::remember(host.size(), first_active, step_fields(device)).download(std::span(&found, 1));
@@ -140,12 +143,37 @@ void check_counts(Particles host, int first_active) {
   }
   EXPECT_EQ(found.particles, expected.particles);
   EXPECT_EQ(found.interactions, expected.interactions);
-  EXPECT_EQ(found.not_finite, 1);
+  EXPECT_EQ(found.not_finite, is_any ? 1 : 0);
 }
 
 TEST_F(BlockStepsOnGpu, work_is_counted_by_rung_and_kept_per_longest_step) {
   check_counts(random_particles(70001), 7);
-  check_counts(random_particles_in_runs(70001), 10);
+  for (const int first_active : {0, 10, 12, deepest_rung})
+    check_counts(random_particles_in_runs(70001), first_active);
+  for (const std::size_t count : {1, 3, 4, 5, 31, 32, 33, 127, 128, 129})
+    check_counts(random_particles_in_runs(count), 6);
+}
+
+TEST_F(BlockStepsOnGpu, active_particles_alone_have_their_work_set_and_no_forces) {
+  constexpr int first_active = 9;
+  Particles expected = random_particles_in_runs(50001);
+  const DeviceParticles device(expected);
+  cuda::set_no_forces(device.size(), first_active, device.values(fields::rung),
+                      device.values(fields::acceleration), device.values(fields::potential),
+                      device.values(fields::work));
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    if (expected.rung[i] >= first_active)
+      expected.acceleration[i] = {0, 0, 0}, expected.potential[i] = 0, expected.work[i] = 0;
+  Particles there = device.download();
+  EXPECT_EQ(there.acceleration, expected.acceleration);
+  EXPECT_EQ(there.potential, expected.potential);
+  EXPECT_EQ(there.work, expected.work);
+
+  cuda::set_work(device.values(fields::rung), device.size(), first_active + 1, 7,
+                 device.values(fields::work));
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    if (expected.rung[i] > first_active) expected.work[i] = 7;
+  EXPECT_EQ(device.download().work, expected.work);
 }
 
 /// The state after a small merger has gone some way.

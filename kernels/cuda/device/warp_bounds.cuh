@@ -23,13 +23,13 @@ __device__ inline TargetBounds warp_union(TargetBounds bounds) {
   return bounds;
 }
 
-/// Bounds in integers that sort as their floats do, so that one instruction unites two of them. Nothing is in
-/// those that are not given.
+/// Bounds in integers that sort as their floats do, so that one instruction unites two of them. At first
+/// those of nothing.
 struct OrderedBounds {
   int low[3] = {empty, empty, empty}, high[3] = {~empty, ~empty, ~empty};
   int inverse_tolerance = 0, softening = 0;
 
-  /// Of a place, as widen() makes them: where a coordinate is not a number nothing is.
+  /// Of a place. As in widen(), a coordinate that is not a number widens nothing.
   __device__ static OrderedBounds of(const Vec3f& place, float softening) {
     OrderedBounds result;
     for (int axis = 0; axis < 3; ++axis) {
@@ -39,7 +39,7 @@ struct OrderedBounds {
     result.softening = ordered(softening);
     return result;
   }
-  /// The union over all lanes, but for tolerances.
+  /// The union over all lanes, without their tolerances.
   __device__ OrderedBounds over_warp() const {
     OrderedBounds result;
     for (int axis = 0; axis < 3; ++axis) {
@@ -67,7 +67,7 @@ struct OrderedBounds {
   }
 
  private:
-  static constexpr int empty = 0x7f800000;  ///< infinity; its complement is that of the other sign
+  static constexpr int empty = 0x7f800000;  ///< ordered(infinity); ~empty is ordered(-infinity)
 };
 
 }  // namespace grove::cuda

@@ -27,7 +27,7 @@ void run(std::size_t count, const char* name, std::uint64_t bytes, const Body& b
   launched(name, bytes * count);
 }
 
-/// body(i, rung) for the active ones of so many particles. bytes: of one.
+/// body(i, rung) for the active ones of so many particles. bytes: of one, if all are active.
 template <class Body>
 void run_active(std::size_t count, const std::uint8_t* rung, int first_active, const char* name,
                 std::uint64_t bytes, const Body& body) {

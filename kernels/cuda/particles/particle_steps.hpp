@@ -11,9 +11,9 @@
 #include "kernels/math/potentials.hpp"
 #include "kernels/math/totals.hpp"
 
-/// The work of a step on each particle, and sums over them. All pointers are to device memory. Cost of each:
-/// one pass over the rungs, and over the fields it names of particles near active ones. Rungs are aligned to
-/// 16 bytes.
+/// The work of a step on each particle, and sums over them. All pointers are to device memory; those to rungs
+/// are aligned to 4 bytes. Cost of each: one pass over the fields it names; if it is of active particles over
+/// the rungs, and over other fields where one of 32 neighbours is active.
 namespace grove::cuda {
 
 /// The fields of block time steps.

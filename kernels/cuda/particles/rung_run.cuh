@@ -7,32 +7,29 @@
 #include "kernels/cuda/device/warp.cuh"
 
 /// How kernels find the active particles. In most block steps few are, and next to each other: a lane looks
-/// at the rungs of some neighbours with one request, and a warp passes over those of which nobody is active.
+/// at the rungs of four neighbours with one request, and a warp passes over those of which nobody is active.
+/// With more in one request, those of particles that are all active would take turns for too long.
 namespace grove::cuda {
 
 /// The rungs of a warp's run of particles. By all lanes of a warp.
 class RungRun {
  public:
-  static constexpr int per_lane = 16, size = 32 * per_lane;
+  static constexpr int per_lane = 4, size = 32 * per_lane;
 
-  /// begin: its first particle. rung: aligned to per_lane bytes.
+  /// begin: its first particle. rung: of the first of all particles, aligned to per_lane bytes.
   __device__ RungRun(const std::uint8_t* rung, std::size_t count, std::size_t begin) : begin_(begin) {
     const std::size_t first = begin + static_cast<std::size_t>(lane_index()) * per_lane;
     if (first + per_lane <= count) {
-      const uint4 all = *reinterpret_cast<const uint4*>(rung + first);
-      four_[0] = all.x, four_[1] = all.y, four_[2] = all.z, four_[3] = all.w;
+      four_ = *reinterpret_cast<const std::uint32_t*>(rung + first);
       return;
     }
-    for (int k = 0; k < per_lane; ++k) {
-      const std::uint32_t own = first + k < count ? rung[first + k] : nobody;
-      four_[k / 4] = (k % 4 == 0 ? 0 : four_[k / 4]) | own << 8 * (k % 4);
-    }
+    four_ = in_each_byte(nobody);
+    for (std::size_t i = first; i < count; ++i) four_ = four_ << 8 | rung[i];
   }
 
   /// How many of all lanes are on a rung.
   __device__ std::uint32_t count_of(int rung) const {
-    int bits = 0;
-    for (const std::uint32_t four : four_) bits += __popc(__vcmpeq4(four, in_each_byte(rung)));
+    const int bits = __popc(__vcmpeq4(four_, in_each_byte(rung)));
     return __reduce_add_sync(~0u, static_cast<std::uint32_t>(bits / 8));
   }
 
@@ -40,26 +37,24 @@ class RungRun {
   /// may not exist.
   template <class Visit>
   __device__ void for_active(int first_active, const Visit& visit) const {
-    std::uint32_t active = 0;
-    for (const std::uint32_t four : four_) active |= __vcmpgeu4(four, in_each_byte(first_active));
-    const unsigned lanes = __ballot_sync(~0u, active != 0);
+    const unsigned lanes = __ballot_sync(~0u, __vcmpgeu4(four_, in_each_byte(first_active)) != 0);
     if (lanes == 0) return;
     constexpr int lanes_of_visit = 32 / per_lane;
-#pragma unroll 4
+#pragma unroll
     for (int k = 0; k < per_lane; ++k)
       if ((lanes >> lanes_of_visit * k & ((1u << lanes_of_visit) - 1)) != 0)
         visit(begin_ + 32 * static_cast<std::size_t>(k));
   }
 
  private:
-  static constexpr std::uint32_t nobody = 0xff;
+  static constexpr int nobody = 0xff;  ///< in place of the rung of a particle that does not exist
 
   __device__ static std::uint32_t in_each_byte(int value) {
     return 0x01010101u * static_cast<std::uint32_t>(value);
   }
 
   std::size_t begin_;
-  std::uint32_t four_[per_lane / 4];
+  std::uint32_t four_;  ///< rungs, in any order
 };
 
 /// Calls body(i, its rung) of active particles. A warp per run.

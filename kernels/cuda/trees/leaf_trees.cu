@@ -18,8 +18,8 @@ static_assert(most_buckets == tree_threads && 3 * most_samples <= tree_threads &
 /// Particles by place, buckets apart by one, so that threads which read one bucket each read other banks.
 constexpr int staged_bucket = bucket_size + 1;
 
-/// All lanes of a warp are in the same few nodes of more particles than these.
-constexpr std::int32_t most_of_small = 256;
+/// Particles of the buckets of a warp. In a larger node are many of its lanes, or all.
+constexpr std::int32_t most_of_small = 32 * bucket_size;
 
 constexpr int doubles_of_sum = sizeof(MomentSum) / sizeof(double);
 static_assert(sizeof(MomentSum) % (2 * sizeof(double)) == sizeof(double));
@@ -39,15 +39,16 @@ struct UpdateMemory {
   std::int16_t first[most_nodes];  ///< particle
   bool is_large[most_nodes];       ///< more than most_of_small
   std::int16_t bucket_node[most_buckets];
-  std::int16_t ready[2][most_buckets / 2];  ///< nodes whose children are done, of this round and the next
-  int ready_count[3];                       ///< of this round, the next and the one behind it, in turn
-  TargetBounds bounds[2][tree_warps];       ///< of active groups and of all, by the warp that made them
+  /// Nodes whose children are done, of this round and the next. They share no bucket, and have two at least.
+  std::int16_t ready[2][most_buckets / 2];
+  int ready_count[3];                  ///< of this round, the next and the one behind it, in turn
+  TargetBounds bounds[2][tree_warps];  ///< of active groups, and the box of all, by the warp that made them
   Vec3d origin;
 
-  /// Of a node, at its first bucket: what is done takes the place of its left child. A double more behind 16
-  /// buckets lets the lanes of a warp look at nodes of any level without asking for the same banks.
-  __device__ MomentSum& sum_at(std::int32_t particle) {
-    const std::int32_t bucket = particle / bucket_size;
+  /// Of a node with this first particle: what is done takes the place of its left child. With a double more
+  /// after every 16 buckets lanes that look at neighbouring nodes of up to 16 buckets ask for other banks.
+  __device__ MomentSum& sum_at(std::int32_t first_particle) {
+    const std::int32_t bucket = first_particle / bucket_size;
     return *reinterpret_cast<MomentSum*>(sums + doubles_of_sum * bucket + bucket / 16);
   }
 };
@@ -219,11 +220,11 @@ struct LeafUpdate {
     for (; n >= 0 && !s.is_large[n]; n = s.parent[n]) tell_radius(n, largest_distance2(s.centre[n]));
     // The lanes of a warp that are in the same node tell it together, or all would wait for each other.
     for (;;) {
-      const std::int32_t lowest = __reduce_max_sync(~0u, n);  // nodes have larger numbers than their parents
-      if (lowest < 0) break;
-      const unsigned bits = __reduce_max_sync(~0u, n == lowest ? largest_distance2(s.centre[lowest]) : 0);
-      if (lane_index() == 0) tell_radius(lowest, bits);
-      if (n == lowest) n = s.parent[lowest];
+      const std::int32_t deepest = __reduce_max_sync(~0u, n);  // nodes have larger numbers than their parents
+      if (deepest < 0) break;
+      const unsigned bits = __reduce_max_sync(~0u, n == deepest ? largest_distance2(s.centre[deepest]) : 0);
+      if (lane_index() == 0) tell_radius(deepest, bits);
+      if (n == deepest) n = s.parent[deepest];
     }
   }
   __device__ void tell_radius(std::int32_t n, unsigned bits) const {
