@@ -8,7 +8,7 @@
 
 /// How kernels find the active particles. In most block steps few are, and next to each other: a lane looks
 /// at the rungs of four neighbours with one request, and a warp passes over those of which nobody is active.
-/// With more in one request, those of particles that are all active would take turns for too long.
+/// With more rungs in a request, a warp whose particles are all active would be busy with these for too long.
 namespace grove::cuda {
 
 /// The rungs of a warp's run of particles. By all lanes of a warp.
