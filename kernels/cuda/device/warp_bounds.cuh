@@ -29,7 +29,7 @@ struct OrderedBounds {
   int low[3] = {empty, empty, empty}, high[3] = {~empty, ~empty, ~empty};
   int inverse_tolerance = 0, softening = 0;
 
-  /// Of a place. As in widen(), a coordinate that is not a number widens nothing.
+  /// The bounds that hold one place. A coordinate that is not a number widens nothing, as in widen().
   __device__ static OrderedBounds of(const Vec3f& place, float softening) {
     OrderedBounds result;
     for (int axis = 0; axis < 3; ++axis) {

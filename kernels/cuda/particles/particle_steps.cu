@@ -93,7 +93,7 @@ struct RungSums {
     sum = low + (Counter{high} << 16);
     if (rung >= 0 && lane == first) atomicAdd(&own[rung], sum);
   }
-  /// What all lanes have in common.
+  /// Adds a value that is the same in all lanes, once.
   __device__ void add_of_warp(int rung, std::uint32_t value) const {
     if (lane_index() == 0 && value > 0) atomicAdd(&own[rung], Counter{value});
   }

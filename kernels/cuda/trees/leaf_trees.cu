@@ -45,8 +45,9 @@ struct UpdateMemory {
   TargetBounds bounds[2][tree_warps];  ///< of active groups, and the box of all, by the warp that made them
   Vec3d origin;
 
-  /// Of a node with this first particle: what is done takes the place of its left child. With a double more
-  /// after every 16 buckets lanes that look at neighbouring nodes of up to 16 buckets ask for other banks.
+  /// The sum of the node that begins with this particle; it takes the place of the sum of its left child. A
+  /// double more after every 16 buckets lets lanes that look at neighbouring nodes of up to 16 buckets ask
+  /// for other banks.
   __device__ MomentSum& sum_at(std::int32_t first_particle) {
     const std::int32_t bucket = first_particle / bucket_size;
     return *reinterpret_cast<MomentSum*>(sums + doubles_of_sum * bucket + bucket / 16);
@@ -117,7 +118,8 @@ struct LeafUpdate {
           active(is_active(particles, i)) {}
   };
 
-  /// Of the particle of this lane in the group that begins with one of the leaf's, or of the leaf's last.
+  /// Asks for the data of this lane's particle in the group that begins with group_first; beyond the end of
+  /// the leaf, for those of its last particle.
   __device__ Raw load(const LeafParticleFields& particles, std::uint64_t leaf_first,
                       std::int32_t group_first) const {
     const std::int32_t i = min(group_first + lane_index(), count - 1);
