@@ -43,6 +43,13 @@ void UrgentWork::wait() const {
   GROVE_CUDA(cudaStreamSynchronize(urgent_stream()));
 }
 
+void follow_background() {
+  if (!background) return;
+  const Event now;
+  now.record(background);
+  now.hold(stream());
+}
+
 Event::Event() { GROVE_CUDA(cudaEventCreate(&event_)); }
 Event::~Event() { cudaEventDestroy(event_); }
 void Event::record(cudaStream_t stream) const { GROVE_CUDA(cudaEventRecord(event_, stream)); }

@@ -19,4 +19,7 @@ class UrgentWork {
   void* before_;
 };
 
+/// What is asked for from now on comes behind all that goes on in the background. The host does not wait.
+void follow_background();
+
 }  // namespace grove::cuda

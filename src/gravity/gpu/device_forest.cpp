@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/cuda/device/urgent_work.hpp"
 #include "kernels/cuda/let/leaf_lists.hpp"
 #include "kernels/cuda/trees/group_runs.hpp"
 
@@ -126,10 +127,10 @@ void DeviceForest::make_room(std::size_t nodes, std::size_t particles) {
   needed_ = {std::max(needed_.nodes, nodes), std::max(needed_.particles, particles)};
   room_ = more_than(needed_);
   const Room behind{nodes, particles};
-  bool has_waited = false;
+  bool has_moved = false;
   const auto make = [&](auto& array, std::size_t own, std::size_t needed, std::size_t room) {
     if (array.size() >= own + needed) return;
-    if (!std::exchange(has_waited, true)) cuda::device_synchronise();  // walks may be under way
+    if (!std::exchange(has_moved, true)) cuda::follow_background();  // walks read what is moved, and freed
     lengthen(array, own, own + room);
   };
   make(links_, this->nodes(), nodes, room_.nodes);
