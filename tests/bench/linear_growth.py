@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Growth of the longest waves of a periodic box from z = 49 to 0, over that of linear theory.
 
-    linear_growth.py GROVE FOLDER [--sites N] [--box L] [--gpu] [--small]
+    linear_growth.py GROVE FOLDER [--sites N] [--box L] [--paired] [--gpu] [--small]
 
 A box of `grove ic cosmological-box` (2LPT) is run at the default accuracy; its power spectrum at z = 9, 3, 1 and 0 is compared, shell by
 shell, with that of the initial conditions times the square of the linear growth factor, of a universe of matter and a cosmological
 constant. The modes are the same, so that cosmic variance drops out; what is left in the first shells is the error of the run, and in later
-ones nonlinear growth. FOLDER gets the run.
+ones nonlinear growth. With --paired a second box is run, with all phases the other way around, and the mean of both is printed: what waves
+do to each other in second order has the other sign there (Angulo and Pontzen 2016). FOLDER gets the runs.
 """
 import argparse
 import csv
@@ -57,6 +58,7 @@ def main():
     parser.add_argument("folder", help="for the run")
     parser.add_argument("--sites", type=int, default=128, help="particles along an edge")
     parser.add_argument("--box", type=float, default=512, help="edge, Mpc/h")
+    parser.add_argument("--paired", action="store_true", help="the mean of this box and of one with all phases the other way around")
     parser.add_argument("--gpu", action="store_true", help="on a GPU; else on the host, one rank")
     parser.add_argument("--shells", type=int, default=5, help="shells of wavenumbers to print")
     parser.add_argument("--small", action="store_true", help="12 sites to z = 9 in long steps: a trial of seconds")
@@ -65,14 +67,27 @@ def main():
     if options.small:
         options.sites, redshifts, step = 12, (9,), 0.1
     grove, folder = os.path.abspath(options.grove), pathlib.Path(options.folder)
-    folder.mkdir(parents=True, exist_ok=True)
     edge = options.box / H
     cosmology = {"hubble": H, "omega-matter": OMEGA_MATTER, "omega-lambda": OMEGA_LAMBDA, "omega-baryon": 0.045, "sigma8": 0.8,
                  "spectral-index": 0.96}
     words = [word for name, value in cosmology.items() for word in (f"--{name}", value)]
+    words += ["--sites", options.sites, "--box-size", f"{edge:.10g} Mpc", "--redshift", BEGIN]
+    first, ratios = one_box(grove, folder, words, edge, options, redshifts, step)
+    if options.paired:
+        _, others = one_box(grove, folder / "paired", words + ["--paired"], edge, options, redshifts, step)
+        ratios = [[(a + b) / 2 for a, b in zip(*pair)] for pair in zip(ratios, others)]
+    print("| k, h/Mpc | modes | " + " | ".join(f"z = {z}" for z in redshifts) + " |")
+    print("|---|---|" + "---|" * len(redshifts))
+    for (k, modes, _), shell in zip(first[: options.shells], ratios):
+        print(f"| {k:.4f} | {modes:.0f} | " + " | ".join(f"{ratio:.4f}" for ratio in shell) + " |")
+
+
+def one_box(grove, folder, words, edge, options, redshifts, step):
+    """Runs a box; its first spectrum, and by shell the power at each redshift over that of linear theory."""
+    folder.mkdir(parents=True, exist_ok=True)
     begin = folder / "ic.hdf5"
     begin.unlink(missing_ok=True)
-    run(grove, "ic", "cosmological-box", "--sites", options.sites, "--box-size", f"{edge:.10g} Mpc", "--redshift", BEGIN, *words, "-o", begin)
+    run(grove, "ic", "cosmological-box", *words, "-o", begin)
     run(grove, "power", begin, "-o", folder / "ic_power.csv", "--overwrite")
     file = folder / "box.yml"
     file.write_text(
@@ -87,12 +102,11 @@ def main():
     first = spectrum(folder / "ic_power.csv")
     files = sorted((folder / "run").glob("*_power.csv"))[-len(redshifts):]
     later = [spectrum(name) for name in files]
-    print("| k, h/Mpc | modes | " + " | ".join(f"z = {z}" for z in redshifts) + " |")
-    print("|---|---|" + "---|" * len(redshifts))
-    for shell in range(options.shells):
-        k, modes, power = first[shell]
-        ratios = [table[shell][2] / power * (growth(BEGIN) / growth(z)) ** 2 for z, table in zip(redshifts, later)]
-        print(f"| {k:.4f} | {modes:.0f} | " + " | ".join(f"{ratio:.4f}" for ratio in ratios) + " |")
+    ratios = [
+        [table[shell][2] / power * (growth(BEGIN) / growth(z)) ** 2 for z, table in zip(redshifts, later)]
+        for shell, (_, _, power) in enumerate(first[: options.shells])
+    ]
+    return first, ratios
 
 
 if __name__ == "__main__":
