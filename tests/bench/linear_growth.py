@@ -6,8 +6,8 @@
 A box of `grove ic cosmological-box` (2LPT) is run at the default accuracy; its power spectrum at z = 9, 3, 1 and 0 is compared, shell by
 shell, with that of the initial conditions times the square of the linear growth factor, of a universe of matter and a cosmological
 constant. The modes are the same, so that cosmic variance drops out; what is left in the first shells is the error of the run, and in later
-ones nonlinear growth. With --paired a second box is run, with all phases the other way around, and the mean of both is printed: what waves
-do to each other in second order has the other sign there (Angulo and Pontzen 2016). FOLDER gets the runs.
+ones nonlinear growth. With --paired a second box is run, with all phases the other way around, and the mean of both is printed: waves
+change each other in second order by amounts of opposite sign in these boxes (Angulo and Pontzen 2016). FOLDER gets the runs.
 """
 import argparse
 import csv
@@ -83,7 +83,7 @@ def main():
 
 
 def one_box(grove, folder, words, edge, options, redshifts, step):
-    """Runs a box; its first spectrum, and by shell the power at each redshift over that of linear theory."""
+    """Runs a box. Returns the spectrum of its initial conditions, and by shell the power at each redshift over that of linear theory."""
     folder.mkdir(parents=True, exist_ok=True)
     begin = folder / "ic.hdf5"
     begin.unlink(missing_ok=True)

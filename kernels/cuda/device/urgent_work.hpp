@@ -19,7 +19,8 @@ class UrgentWork {
   void* before_;
 };
 
-/// What is asked for from now on comes behind all that goes on in the background. The host does not wait.
+/// Holds later work of the current stream until all work in the background so far is done. The host does not
+/// wait.
 void follow_background();
 
 }  // namespace grove::cuda
