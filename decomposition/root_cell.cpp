@@ -12,6 +12,7 @@
 
 #include "base/errors.hpp"
 #include "base/how_many.hpp"
+#include "kernels/host/bisection_native.hpp"
 
 namespace grove {
 
@@ -104,9 +105,9 @@ class RecordMaker {
 
  private:
   void make(const Box& box, std::size_t first, std::size_t count) {
-    const std::span<const Record> made = std::span<Record>(own_.records).subspan(first, count);
     make_records(box, own_.positions(first), count, &own_.records[first], first);
-    for (const Record& r : made) bounds_ |= {{r.x, r.y, r.z}, {r.x, r.y, r.z}};
+    const bisection::Bounds made = bisection::Native::bounds(&own_.records[first], count);
+    bounds_ |= {made.low_corner(), made.high_corner()};
   }
   /// Blocks that stay in cache between two readings.
   template <class Visit>
