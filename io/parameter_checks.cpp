@@ -100,6 +100,7 @@ void check_tree(const Parameters& p, const std::vector<Entry>& entries) {
     fail(*find(entries, "gravity.curve"),
          "only cells of octrees are ordered by it; give gravity.tree: octree, or leave it out");
   if (const char* fault = fault_of_trees(p.gravity)) fail(*find(entries, "gravity.criterion"), fault);
+  if (const char* fault = fault_of_order(p.gravity)) fail(*find(entries, "gravity.order"), fault);
 }
 
 /// Each kind of potential has keys of its own.

@@ -238,6 +238,7 @@ void complete_box(Parameters& p, const std::vector<Entry>& entries, const EdgeOf
   if (const Entry* potentials = find(entries, "potentials"); potentials && !p.potentials.empty())
     fail(*potentials, "are of open space, and the box is periodic");
   p.gravity.images = {*p.box.size};
+  if (!find(entries, "gravity.order")) p.gravity.order = p.gravity.usual_order();
   if (!p.gravity.softening_fits_box())
     fail(size ? *size : periodic,
          fmt::format(

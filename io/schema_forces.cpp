@@ -26,7 +26,9 @@ std::vector<Row> expansion_rows() {
        "forces from which a criterion that needs an acceleration has its first one: by the opening angle "
        "`theta` (`angle`), or direct sums"},
       {"gravity", "order", choice(in, &G::order), dimension::none, any, optional,
-       "terms of the expansion of a node's force"},
+       "terms of the expansion of a node's force; unless given `octupole` in a periodic box, with the "
+       "criterion "
+       "`acceleration`, the kernel `spline` and the walk `groups`"},
       {"gravity", "kernel", choice(in, &G::kernel), dimension::none, any, optional,
        "shape of softened particles"},
   };

@@ -21,7 +21,7 @@ template <>
 inline constexpr std::array words<Criterion>{"opening_edge", "opening_radius", "multipole",
                                              "acceleration", "relative_edge",  "opening_cell"};
 template <>
-inline constexpr std::array words<Order>{"monopole", "quadrupole"};
+inline constexpr std::array words<Order>{"monopole", "quadrupole", "octupole"};
 template <>
 inline constexpr std::array words<SofteningKernel>{"plummer", "spline"};
 template <>

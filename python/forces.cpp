@@ -30,8 +30,9 @@ namespace {
 struct ForceChoice {
   /// None: suggested_softening(); none for a type: it has no particles.
   std::optional<std::array<std::optional<double>, particle_types>> softening;
-  std::optional<double> delta, theta;    ///< none: as GravityParameters has them
-  std::string kernel, criterion, order;  ///< empty: as GravityParameters has them
+  std::optional<double> delta, theta;  ///< none: as GravityParameters has them
+  std::string kernel, criterion;       ///< empty: as GravityParameters has them
+  std::string order;                   ///< empty: the usual one
   double gravitational_constant = 1;
   double box = 0;  ///< edge of a periodic one; 0: open space
   bool direct = false;
@@ -66,6 +67,7 @@ GravityParameters parameters_of(const ForceChoice& choice) {
   if (!(choice.box >= 0 && std::isfinite(choice.box)))
     throw InputError(fmt::format("box_size: {}; give the edge of a periodic box", choice.box));
   gravity.images = {choice.box};
+  if (choice.order.empty()) gravity.order = gravity.usual_order();
   if (choice.direct) gravity.direct_below = std::numeric_limits<Count>::max();
   if (choice.softening)
     for (std::size_t type = 0; type < particle_types; ++type)

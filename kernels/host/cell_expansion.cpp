@@ -11,8 +11,6 @@
 namespace grove {
 namespace {
 
-constexpr int terms = ExpansionTerm::count;
-
 /// The first ten numbers of lane_count CellSources, field by field.
 struct CellLanes {
   Lanes x, y, z, mass, xx, yy, zz, xy, xz, yz;
@@ -76,7 +74,20 @@ CellLanes load_cells(const CellSource* cells, const std::int32_t (&list)[lane_co
 
 #endif
 
+/// The octupoles of lane_count cells.
+Octupole<Lanes> load_octupoles(const CellSource* cells, const std::int32_t (&list)[lane_count]) {
+  float number[7][lane_count];
+  for (int k = 0; k < lane_count; ++k) {
+    const Octupole<float> o = cells[list[k]].octupole.unpacked<float>();
+    const float all[] = {o.xxx, o.xxy, o.xyy, o.yyy, o.xxz, o.xyz, o.yyz};
+    for (int c = 0; c < 7; ++c) number[c][k] = all[c];
+  }
+  return {Lanes::load(number[0]), Lanes::load(number[1]), Lanes::load(number[2]), Lanes::load(number[3]),
+          Lanes::load(number[4]), Lanes::load(number[5]), Lanes::load(number[6])};
+}
+
 /// The terms of cells, summed by lanes.
+template <int terms>
 struct TermSums {
   Lanes sum[terms], rest[terms];
 
@@ -98,29 +109,41 @@ struct TermSums {
 };
 
 /// Adds the terms of up to lane_count cells. end: where the terms of lanes that have no cell begin.
+template <Order order, int terms>
 void add_cells(const LocalTree& tree, const std::int32_t (&list)[lane_count], int end,
                const ExpansionFrame& frame, Lanes (&sum)[terms]) {
   const FarCell<Lanes> cell = load_cells(tree.cells.data(), list).beside(frame.middle, frame.radius);
   const auto fourth = FourthOrder<Lanes>::of(cell.direction);
+  const auto fifth = FifthOrder<Lanes>::of(cell.direction);
   Lanes high[ExpansionTerm::high], low[ExpansionTerm::low];
-  high_terms(cell, fourth, high);
+  high_terms(cell, fourth, fifth, high);
   low_terms(cell, fourth, low);
   const auto add = [&](Lanes& to, Lanes term) { to += end == lane_count ? term : lanes_before(end, term); };
   for (int k = 0; k < ExpansionTerm::high; ++k) add(sum[k], high[k]);
-  for (int k = 0; k < ExpansionTerm::low; ++k) add(sum[ExpansionTerm::high + k], low[k]);
+  if constexpr (order == Order::octupole) {
+    const auto octupole = FarOctupole<Lanes>::of(load_octupoles(tree.cells.data(), list), Lanes(1.F), cell,
+                                                 Lanes(1 / frame.radius));
+    add_octupole_terms(cell, octupole, fourth, fifth, low);
+    Lanes more[ExpansionTerm::fifth];
+    fifth_terms(cell, fifth, more);
+    for (int k = 0; k < ExpansionTerm::fifth; ++k) add(sum[ExpansionTerm::xxxxx + k], more[k]);
+  }
+  for (int k = 0; k < ExpansionTerm::low; ++k) add(sum[ExpansionTerm::one + k], low[k]);
 }
 
 /// Adds those of a list.
+template <Order order, int terms>
 void add_list(const LocalTree& tree, std::span<const std::int32_t> list, const ExpansionFrame& frame,
               Lanes (&sum)[terms]) {
   std::int32_t some[lane_count];
   for (std::size_t first = 0; first < list.size(); first += lane_count) {
     const std::size_t count = std::min<std::size_t>(lane_count, list.size() - first);
     for (std::size_t k = 0; k < lane_count; ++k) some[k] = list[first + std::min(k, count - 1)];
-    add_cells(tree, some, static_cast<int>(count), frame, sum);
+    add_cells<order>(tree, some, static_cast<int>(count), frame, sum);
   }
 }
 
+template <Order order, int terms>
 void evaluate(const float (&l)[terms], const ExpansionFrame& frame, GroupLanes& lanes) {
   const Lanes per_radius(1 / frame.radius);
   Lanes all[terms];
@@ -130,7 +153,7 @@ void evaluate(const float (&l)[terms], const ExpansionFrame& frame, GroupLanes& 
                         (Lanes::load(lanes.y + from) - Lanes(frame.middle.y)) * per_radius,
                         (Lanes::load(lanes.z + from) - Lanes(frame.middle.z)) * per_radius};
     Accumulator<Lanes> sum{{Lanes(0.F), Lanes(0.F), Lanes(0.F)}, Lanes(0.F)};
-    add_expansion(all, s, per_radius, sum);
+    add_expansion<order>(all, s, per_radius, sum);
     add_to_targets(lanes, from, sum);
   }
 }
@@ -142,12 +165,29 @@ void take_expanded(const ExpansionFrame& frame, const TargetBounds& target, cons
   expanded.resize(taken + cells.size());
   for (const std::int32_t index : cells) {
     const CellSource& cell = tree.cells[static_cast<std::size_t>(index)];
-    const bool expands = frame.expands(cell.mass, cell.softening, target.distance2(cell.centre));
+    const bool expands = frame.expands(frame.order, cell.mass, cell.softening, target.distance2(cell.centre));
     cells[kept] = expanded[taken] = index;
     kept += expands ? 0 : 1, taken += expands ? 1 : 0;
   }
   cells.resize(kept);
   expanded.resize(taken);
+}
+
+template <Order order>
+void sum_list(const ExpansionFrame& frame, const LocalTree& tree, std::span<const std::int32_t> list,
+              GroupLanes& lanes) {
+  constexpr int terms = ExpansionTerm::count(order);
+  TermSums<terms> sums;
+  for (std::size_t first = 0; first < list.size(); first += sum_block) {
+    Lanes block[terms];
+    for (Lanes& term : block) term = Lanes(0.F);
+    add_list<order>(tree, list.subspan(first, std::min<std::size_t>(sum_block, list.size() - first)), frame,
+                    block);
+    sums.add(block);
+  }
+  float l[terms];
+  sums.total(l);
+  evaluate<order>(l, frame, lanes);
 }
 
 }  // namespace
@@ -156,17 +196,10 @@ void sum_expanded(const ExpansionFrame& frame, const TargetBounds& target, const
                   InteractionLists& lists, GroupLanes& lanes) {
   take_expanded(frame, target, tree, lists.near_cells, lists.expanded);
   if (lists.expanded.empty()) return;
-  const std::span<const std::int32_t> list(lists.expanded);
-  TermSums sums;
-  for (std::size_t first = 0; first < list.size(); first += sum_block) {
-    Lanes block[terms];
-    for (Lanes& term : block) term = Lanes(0.F);
-    add_list(tree, list.subspan(first, std::min<std::size_t>(sum_block, list.size() - first)), frame, block);
-    sums.add(block);
-  }
-  float l[terms];
-  sums.total(l);
-  evaluate(l, frame, lanes);
+  if (frame.order == Order::octupole)
+    sum_list<Order::octupole>(frame, tree, lists.expanded, lanes);
+  else
+    sum_list<Order::quadrupole>(frame, tree, lists.expanded, lanes);
 }
 
 }  // namespace grove

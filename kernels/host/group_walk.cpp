@@ -27,6 +27,7 @@ void push_children(const LocalNode& node, Ends& ends) {
 struct Tester {
   const LocalTree& tree;
   __m512 low_x, low_y, low_z, high_x, high_y, high_z, inverse_tolerance, per_radius2, per_mass;
+  bool has_octupoles;
 
   Tester(const LocalTree& t, const TargetBounds& b, const ExpansionFrame& f)
       : tree(t),
@@ -38,7 +39,8 @@ struct Tester {
         high_z(_mm512_set1_ps(b.high.z)),
         inverse_tolerance(_mm512_set1_ps(b.inverse_tolerance)),
         per_radius2(_mm512_set1_ps(f.per_radius2)),
-        per_mass(_mm512_set1_ps(f.per_mass)) {}
+        per_mass(_mm512_set1_ps(f.per_mass)),
+        has_octupoles(f.order == Order::octupole) {}
 
   static __m512 max(__m512 a, __m512 b) { return _mm512_maskz_max_ps(0xffff, a, b); }
   static __m512 outside(__m512 p, __m512 low, __m512 high) { return max(max(low - p, p - high), __m512{}); }
@@ -98,8 +100,10 @@ struct Tester {
     const unsigned far = _mm512_cmp_ps_mask(distance2, f.near2, _CMP_GT_OQ);
     // Softening does not reach far nodes.
     const __m512 in_radii = distance2 * per_radius2, threshold = masses(numbers) * per_mass;
+    const __m512 power =
+        in_radii * in_radii * (has_octupoles ? in_radii * _mm512_maskz_sqrt_ps(0xffff, in_radii) : in_radii);
     const unsigned expanded = accepted & far & _mm512_cmp_ps_mask(in_radii, _mm512_set1_ps(1), _CMP_GT_OQ) &
-                              _mm512_cmp_ps_mask(in_radii * in_radii * in_radii, threshold, _CMP_GT_OQ);
+                              _mm512_cmp_ps_mask(power, threshold, _CMP_GT_OQ);
     append(ends.expanded, expanded, index);
     append(ends.far_cells, accepted & far & ~expanded, index);
     append(ends.near_cells, accepted & ~far, index);
@@ -138,7 +142,7 @@ struct Tester {
       const bool far = distance2 > node.near2;
       if (accepts(node.reach2, node.power, distance2, target.inverse_tolerance, 0)) {
         const CellSource& cell = tree.cells[static_cast<std::size_t>(index)];
-        const bool expands = far && frame.expands(cell.mass, cell.softening, distance2);
+        const bool expands = far && frame.expands(frame.order, cell.mass, cell.softening, distance2);
         *(expands ? ends.expanded : far ? ends.far_cells : ends.near_cells)++ = index;
       } else if (node.child >= 0) {
         push_children(node, ends);

@@ -64,10 +64,13 @@ void sum_cells(Shape shape, const LocalTree& tree, std::span<const std::int32_t>
     for (const std::int32_t index : list) {
       const CellSource& cell = tree.cells[static_cast<std::size_t>(index)];
       const Lanes source_scale(scale_of(shape, cell));
+      const Octupole<Lanes> octupole = cell.octupole.unpacked<Lanes>();
       for (int r = 0; r < registers; ++r) {
         const Lanes scale = pair_scale(shape, part.scale[r], source_scale);
         const Vec3<Lanes> d = part.separation(r, cell.centre);
-        if constexpr (order == Order::quadrupole)
+        if constexpr (order == Order::octupole)
+          add_octupole(d, cell, octupole, Lanes(1.F), part.sum[r]);
+        else if constexpr (order == Order::quadrupole)
           add_quadrupole(shape, d, cell, scale, part.sum[r]);
         else
           add_particle(shape, d, Lanes(cell.mass), scale, part.sum[r]);
@@ -175,7 +178,11 @@ void GroupLanes::load(const TargetLeaf& target, const Group& group, const Soften
 std::int64_t sum_lists(const SumSetup& setup, const LocalTree& tree, const InteractionLists& lists,
                        std::int32_t skip_first, std::int32_t skip_last, GroupLanes& lanes) {
   sum_cells(Newton{}, setup.order, tree, lists.far_cells, lanes);
-  with_shape(setup.kernel, [&](auto shape) { sum_cells(shape, setup.order, tree, lists.near_cells, lanes); });
+  if (setup.order == Order::octupole)  // accepted beyond softening only
+    sum_cells(Newton{}, setup.order, tree, lists.near_cells, lanes);
+  else
+    with_shape(setup.kernel,
+               [&](auto shape) { sum_cells(shape, setup.order, tree, lists.near_cells, lanes); });
   sum_all_buckets(Newton{}, setup, tree, lists.far_buckets, skip_first, skip_last, lanes);
   with_shape(setup.kernel, [&](auto shape) {
     sum_all_buckets(shape, setup, tree, lists.near_buckets, skip_first, skip_last, lanes);

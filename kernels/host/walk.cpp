@@ -49,7 +49,8 @@ void put_results(const PassSetup& setup, const Group& group, const GroupLanes& l
 /// A group of a leaf, or a part of one, through the leaf's gathered tree. own: the tree is the leaf's own.
 WalkCounts walk_group(const PassSetup& setup, const TargetLeaf& target, const Group& group, bool own,
                       Walker& walker, const ForceOutput& out) {
-  const auto frame = ExpansionFrame::of(group.bounds, own ? no_expansion : setup.expansion_excess);
+  const auto frame =
+      ExpansionFrame::of(group.bounds, own ? no_expansion : setup.expansion_excess, setup.sums.order);
   list_interactions(walker.tree, group.bounds, frame, walker.lists);
   walker.lanes.load(target, group, setup.gather.softening);
   const std::int32_t last = group.first + group.count;

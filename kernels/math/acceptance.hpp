@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/host_device.hpp"
@@ -22,15 +23,15 @@
 ///                   Delta a fraction of the median |a_old| (Warren and Salmon 1993, Supercomputing '93, eq.
 ///                   8)
 ///   acceleration    reach = b, and G m b^p/d^(p+2) <= Delta |a_old| (Springel 2005, MNRAS 364, 1105, eq. 18,
-///                   with b in place of the edge; p = 2 for monopoles, 3 for quadrupoles):
+///                   with b in place of the edge; p = 2 for monopoles, 3 for quadrupoles, 4 for octupoles):
 ///                   power = (m b^p)^(2/(p+2)), inverse_tolerance = (G/(Delta |a_old|))^(2/(p+2))
 ///   relative_edge   G m l^2/d^4 <= Delta |a_old|, l the longest side of the node's tight box, and on some
 ///                   axis the target is at least 0.6 of that side from the middle of the box (Springel 2005,
 ///                   eq. 18; Kofler et al. 2014). Single targets (EdgeAcceptance) are tested so. For boxes of
 ///                   targets reach is the radius of a ball about the centre of mass that holds the widened
 ///                   box.
-/// and reach >= b always, so that no node that holds a target stands for it; and for nodes of mixed softening
-/// reach >= the distance at which softening no longer matters.
+/// and reach >= b always, so that no node that holds a target stands for it; and for nodes of mixed
+/// softening, and for all that have octupoles, reach >= the distance at which softening no longer matters.
 namespace grove {
 
 /// Relative margins by which the test of a whole leaf is stricter than that of its groups, and the test of
@@ -59,6 +60,7 @@ struct AcceptanceRule {
   float delta = 1;               ///< `acceleration`: Delta; `multipole`: Delta times the median |a_old|
   float acceleration_floor = 0;  ///< no |a_old| counts for less
   float mixed_reach = 0;         ///< over the softening: where nodes of mixed softening may be accepted
+  float least_reach = 0;         ///< of every node: with octupoles where all softening ends
 
   /// median_acceleration: global median of |a_old|, in units of the run; not used by the opening angles.
   static AcceptanceRule of(const GravityParameters& gravity, const WalkUnits& units,
@@ -101,6 +103,10 @@ inline AcceptanceRule AcceptanceRule::of(const GravityParameters& gravity, const
   rule.acceleration_floor = static_cast<float>(1e-3 * median);
   rule.mixed_reach = static_cast<float>(
       with_shape(gravity.kernel, [](auto shape) { return mixed_reach_over_softening(shape); }));
+  if (gravity.order == Order::octupole) {
+    const double softening = *std::max_element(gravity.softening.begin(), gravity.softening.end());
+    rule.least_reach = static_cast<float>(spline_radius_over_softening * softening / units.length);
+  }
   return rule;
 }
 
@@ -122,8 +128,9 @@ GROVE_HOST_DEVICE inline void AcceptanceRule::prepare(NodeCore& node, float edge
       reach = b / 2 + std::sqrt(b * b / 4 + std::sqrt(3 * second_moment / delta));
       break;
     case Criterion::acceleration:
-      node.power =
-          order == Order::quadrupole ? std::pow(node.mass * b * b * b, 0.4F) : std::sqrt(node.mass) * b;
+      node.power = order == Order::octupole     ? std::cbrt(node.mass * b * b * b * b)
+                   : order == Order::quadrupole ? std::pow(node.mass * b * b * b, 0.4F)
+                                                : std::sqrt(node.mass) * b;
       break;
     case Criterion::relative_edge:
       node.power = std::sqrt(node.mass) * edge;
@@ -132,6 +139,7 @@ GROVE_HOST_DEVICE inline void AcceptanceRule::prepare(NodeCore& node, float edge
   }
   if (b > reach) reach = b;
   if (node.softening < 0 && -node.softening * mixed_reach > reach) reach = -node.softening * mixed_reach;
+  if (least_reach > reach) reach = least_reach;
   node.reach2 = reach * reach * round_up;
 }
 
@@ -140,8 +148,10 @@ GROVE_HOST_DEVICE inline float AcceptanceRule::inverse_tolerance(float least_acc
   const float a = least_acceleration > acceleration_floor ? least_acceleration : acceleration_floor;
   constexpr float largest = 1e30F;  // finite, so that a node of no extent gives 0 and not NaN
   if (!(a * delta > 0)) return largest;
-  const bool is_of_third_power = criterion == Criterion::acceleration && order == Order::quadrupole;
-  const float s = is_of_third_power ? std::pow(1 / (a * delta), 0.4F) : 1 / std::sqrt(a * delta);
+  const Order of_power = criterion == Criterion::acceleration ? order : Order::monopole;
+  const float s = of_power == Order::octupole     ? std::cbrt(1 / (a * delta))
+                  : of_power == Order::quadrupole ? std::pow(1 / (a * delta), 0.4F)
+                                                  : 1 / std::sqrt(a * delta);
   return s < largest ? s : largest;
 }
 

@@ -3,6 +3,7 @@
 #include "base/host_device.hpp"
 #include "base/vec3.hpp"
 #include "kernels/math/node.hpp"
+#include "kernels/math/octupole.hpp"
 #include "kernels/math/scalars.hpp"
 #include "kernels/math/softening.hpp"
 
@@ -86,15 +87,16 @@ struct alignas(64) CellSource {
   float mass;
   float xx, yy, zz, xy, xz, yz;
   float trace;
-  float softening;   ///< largest softening inside
-  float softening2;  ///< mean squared softening
+  float softening;            ///< largest softening inside
+  float softening2;           ///< mean squared softening
+  PackedOctupole octupole{};  ///< means nothing to other orders
 
   /// From raw second moments.
   GROVE_HOST_DEVICE static CellSource of(const Vec3f& centre, float mass, const NodeMoments& m,
                                          float softening, float softening2) {
     const float trace = m.xx + m.yy + m.zz;
     return {centre,   mass,  3 * m.xx - trace, 3 * m.yy - trace, 3 * m.zz - trace, 3 * m.xy, 3 * m.xz,
-            3 * m.yz, trace, softening,        softening2};
+            3 * m.yz, trace, softening,        softening2,       octupole_of(m)};
   }
 };
 
@@ -144,6 +146,32 @@ GROVE_INLINE void add_quadrupole(Newton, const Vec3<T>& d, const CellSource& s, 
   sum.acceleration.x += inverse5 * (along * d.x - qx);
   sum.acceleration.y += inverse5 * (along * d.y - qy);
   sum.acceleration.z += inverse5 * (along * d.z - qz);
+}
+
+/// The same with the octupole O, numbers times a unit: with n = d/r, q = Q n, h = n q, t = O n n and c = n t
+/// P = m/r + h/(2 r^3) - c/r^4, a = [m + (5h/2 - 7c/r)/r^2] n/r^2 - (q - 3t/r)/r^4. As O is below 5 m r^3, no
+/// power leaves the range of a float here either.
+template <class T>
+GROVE_INLINE void add_octupole(const Vec3<T>& d, const CellSource& s, const Octupole<T>& o, T unit,
+                               Accumulator<T>& sum) {
+  const T inverse = inverse_sqrt(T(d.x * d.x + d.y * d.y + d.z * d.z)), inverse2 = inverse * inverse;
+  const Vec3<T> n{d.x * inverse, d.y * inverse, d.z * inverse};
+  const auto along_n = [&n](T x, T y, T z) { return x * n.x + y * n.y + z * n.z; };
+  const Vec3<T> u{unit * n.x, unit * n.y, unit * n.z};
+  const auto along_u = [&u](T x, T y, T z) { return x * u.x + y * u.y + z * u.z; };
+  const T xx = along_u(o.xxx, o.xxy, o.xxz), xy = along_u(o.xxy, o.xyy, o.xyz),
+          yy = along_u(o.xyy, o.yyy, o.yyz), xz = along_u(o.xxz, o.xyz, -(o.xxx + o.xyy)),
+          yz = along_u(o.xyz, o.yyz, -(o.xxy + o.yyy));
+  const Vec3<T> t{along_n(xx, xy, xz), along_n(xy, yy, yz), along_n(xz, yz, -(xx + yy))};
+  const Vec3<T> q{along_n(T(s.xx), T(s.xy), T(s.xz)), along_n(T(s.xy), T(s.yy), T(s.yz)),
+                  along_n(T(s.xz), T(s.yz), T(s.zz))};
+  const T h = along_n(q.x, q.y, q.z), c = along_n(t.x, t.y, t.z) * inverse, mass(s.mass);
+  sum.potential += inverse * (mass + inverse2 * (T(0.5F) * h - c));
+  const T along = inverse2 * (mass + inverse2 * (T(2.5F) * h - T(7.F) * c));
+  const T across = inverse2 * inverse2, three = T(3.F) * inverse;
+  sum.acceleration.x += along * n.x - across * (q.x - three * t.x);
+  sum.acceleration.y += along * n.y - across * (q.y - three * t.y);
+  sum.acceleration.z += along * n.z - across * (q.z - three * t.z);
 }
 
 template <class T>

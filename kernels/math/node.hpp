@@ -60,7 +60,7 @@ GROVE_HOST_DEVICE inline float softening_of(const NodeCore& core) { return core.
 struct alignas(32) NodeMoments {
   float xx, yy, zz, xy, xz, yz;
   float softening2;  ///< mean of the squared softening, weighted by mass; what Plummer softening takes
-  float unused;
+  float more;        ///< nothing; in both there may be an octupole instead (octupole.hpp)
 };
 
 /// The tight box of a node's particles: offsets of its corners from the centre of mass, the same in any

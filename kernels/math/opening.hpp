@@ -28,7 +28,7 @@ GROVE_HOST_DEVICE constexpr bool needs_boxes(Criterion criterion) {
 }
 
 /// Terms of the expansion of a node's force.
-enum class Order : std::uint8_t { monopole, quadrupole };
+enum class Order : std::uint8_t { monopole, quadrupole, octupole };
 
 /// Shape of softened point masses.
 enum class SofteningKernel : std::uint8_t { plummer, spline };
@@ -118,6 +118,11 @@ struct GravityParameters {
   bool expands_far() const {
     return !images.are_open() && walk == WalkKind::groups && kernel == SofteningKernel::spline;
   }
+  /// The order where none is asked for. In a periodic box, where forces nearly cancel, octupoles give the
+  /// same accuracy for half of the interactions (docs/cosmology.md).
+  Order usual_order() const {
+    return expands_far() && criterion == Criterion::acceleration ? Order::octupole : Order::quadrupole;
+  }
   /// True if groups may be split where they reach far.
   bool splits_groups() const { return tree == LocalTreeKind::octree && walk == WalkKind::groups; }
   bool is_direct(Count particles) const { return particles < direct_below; }
@@ -136,13 +141,13 @@ struct GravityParameters {
   /// is 2 to 12 % larger than without expansions (docs/measurements/gpu-forces.md). In a periodic box, where
   /// forces cancel, what is left out counts more: a displaced lattice has 6.0e-4 at high accuracy with 4,
   /// 2.0e-4 with 16, and 1.4e-4 with 64 as without expansions. If cells of the ORB that are far off act on
-  /// whole leaves, 16 is enough.
+  /// whole leaves, 16 is enough; with octupoles half of all that.
   float expansion_excess() const {
-    if (criterion != Criterion::acceleration || order != Order::quadrupole ||
-        kernel != SofteningKernel::spline)
+    if (criterion != Criterion::acceleration || order == Order::monopole || kernel != SofteningKernel::spline)
       return no_expansion;
     if (images.are_open()) return 4;
-    return images.expands_far() ? 16 : 32;
+    const float few = order == Order::octupole ? 8 : 16;
+    return images.expands_far() ? few : 2 * few;
   }
   /// The same with an opening angle for a criterion.
   GravityParameters first_evaluation() const {

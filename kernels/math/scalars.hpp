@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "base/host_device.hpp"
@@ -37,6 +39,26 @@ GROVE_HOST_DEVICE inline float larger(float a, float b) {
 #endif
 }
 GROVE_HOST_DEVICE inline double larger(double a, double b) { return a > b ? a : b; }
+
+/// A float as the number of its bits, and back.
+GROVE_HOST_DEVICE inline std::uint32_t bits_of_float(float value) {
+#if defined(__CUDA_ARCH__)
+  return __float_as_uint(value);
+#else
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+#endif
+}
+GROVE_HOST_DEVICE inline float float_of_bits(std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __uint_as_float(bits);
+#else
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+#endif
+}
 
 /// a b + c, where the compiler would otherwise fuse what a b is added to with another product.
 template <class T>

@@ -30,6 +30,8 @@ auto with_order(Order order, Use use) {
       return use(std::integral_constant<Order, Order::monopole>{});
     case Order::quadrupole:
       return use(std::integral_constant<Order, Order::quadrupole>{});
+    case Order::octupole:
+      return use(std::integral_constant<Order, Order::octupole>{});
   }
   throw std::logic_error("no such order");
 }
@@ -38,7 +40,13 @@ auto with_order(Order order, Use use) {
 template <class Use>
 auto with_order_and_shape(const GravityParameters& gravity, Use use) {
   return with_order(gravity.order, [&](auto order) {
-    return with_shape(gravity.kernel, [&](auto shape) { return use(order, shape); });
+    if constexpr (decltype(order)::value == Order::octupole) {
+      // Plummer's softening does not end, and octupoles act beyond it only: fault_of_order().
+      if (gravity.kernel != SofteningKernel::spline) throw std::logic_error("octupoles of Plummer softening");
+      return use(order, Spline{});
+    } else {
+      return with_shape(gravity.kernel, [&](auto shape) { return use(order, shape); });
+    }
   });
 }
 

@@ -57,6 +57,12 @@ class TargetExpansion {
 
   template <class Core>
   GROVE_HOST_DEVICE void node(const Core& core, const NodeMoments& moments, const Vec3f& d) {
+    if constexpr (order == Order::octupole) {
+      const PackedOctupole octupole = octupole_of(moments);
+      add_octupole(d, CellSource::of(core.centre, core.mass, moments, 0, 0), octupole.numbers(),
+                   octupole.unit(), sum);
+      return;
+    }
     const float softening = larger(std::abs(softening_of(core)), least_softening);
     const float scale = pair_scale(Shape{}, scale_, scale_of_node(Shape{}, core, moments, softening));
     if (is_near(Shape{}, d, scale))

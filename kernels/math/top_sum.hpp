@@ -1,23 +1,35 @@
 #pragma once
 
 #include <cmath>
+#include <cstring>
 
 #include "base/host_device.hpp"
 #include "base/vec3.hpp"
 #include "kernels/math/acceptance.hpp"
 #include "kernels/math/leaf_root.hpp"
 #include "kernels/math/moments.hpp"
+#include "kernels/math/octupole.hpp"
 
 namespace grove {
 
 /// The sums of a cell of the ORB on the way up; walk units, places relative to the origin of the run.
 struct TopSum {
-  MomentSum sum;
+  MomentSum sum;  ///< with octupoles one of these in place of mass_softening2: set_octupole()
   double radius;
   Vec3d low, high;  ///< tight box
 };
 
-GROVE_HOST_DEVICE inline TopSum top_sum_of(const LeafRoot& root, const WalkUnits& units) {
+GROVE_HOST_DEVICE inline void set_octupole(TopSum& top, const PackedOctupole& octupole) {
+  static_assert(sizeof(PackedOctupole) == sizeof(double));
+  std::memcpy(&top.sum.mass_softening2, &octupole, sizeof octupole);
+}
+GROVE_HOST_DEVICE inline PackedOctupole octupole_of(const TopSum& top) {
+  PackedOctupole octupole;
+  std::memcpy(&octupole, &top.sum.mass_softening2, sizeof octupole);
+  return octupole;
+}
+
+GROVE_HOST_DEVICE inline TopSum top_sum_of(const LeafRoot& root, const WalkUnits& units, Order order) {
   const Vec3d place = root.origin * (1 / units.length);
   TopSum top;
   const float softening = std::abs(root.core.softening);
@@ -25,7 +37,10 @@ GROVE_HOST_DEVICE inline TopSum top_sum_of(const LeafRoot& root, const WalkUnits
   top.sum.mass = root.core.mass;
   top.sum.xx = root.moments.xx, top.sum.yy = root.moments.yy, top.sum.zz = root.moments.zz;
   top.sum.xy = root.moments.xy, top.sum.xz = root.moments.xz, top.sum.yz = root.moments.yz;
-  top.sum.mass_softening2 = top.sum.mass * root.moments.softening2;
+  if (order == Order::octupole)
+    set_octupole(top, octupole_of(root.moments));
+  else
+    top.sum.mass_softening2 = top.sum.mass * root.moments.softening2;
   top.sum.count = 1;
   top.sum.largest_softening = softening;
   top.sum.least_softening = root.core.softening < 0 ? -1 : softening;  // less than any: mixed stays mixed
@@ -54,6 +69,33 @@ GROVE_HOST_DEVICE inline TopSum operator+(const TopSum& a, const TopSum& b) {
       most(a.radius + norm(a.sum.centre - top.sum.centre), b.radius + norm(b.sum.centre - top.sum.centre));
   top.radius = least(below, std::sqrt(corner2));
   return top;
+}
+
+/// The sum of two cells with nodes of this order.
+template <Order order>
+GROVE_HOST_DEVICE TopSum united(const TopSum& a, const TopSum& b) {
+  TopSum top = a + b;
+  if constexpr (order == Order::octupole) {
+    ThirdMoments third;
+    for (const TopSum* const part : {&a, &b}) {
+      const Vec3d place = part->sum.centre - top.sum.centre;
+      third.add_moved(part->sum, place);
+      third.add(part->sum.mass, place);
+    }
+    set_octupole(top, PackedOctupole::of(third.octupole() + octupole_of(a).unpacked<double>() +
+                                         octupole_of(b).unpacked<double>()));
+  }
+  return top;
+}
+inline TopSum united(const TopSum& a, const TopSum& b, Order order) {
+  return order == Order::octupole ? united<Order::octupole>(a, b) : united<Order::quadrupole>(a, b);
+}
+
+/// The moments of a cell as walks read them.
+GROVE_HOST_DEVICE inline NodeMoments top_moments(const TopSum& top, Order order) {
+  NodeMoments moments = node_moments(top.sum);
+  if (order == Order::octupole) set_octupole(moments, octupole_of(top));
+  return moments;
 }
 
 /// The tight box of a cell.

@@ -46,7 +46,8 @@ void refuse_options_of_gpus(const BackendChoice& choice) {
 std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendChoice& choice,
                                       Particles particles, const GravityParameters& gravity,
                                       const GasParameters& gas) {
-  if (const char* fault = fault_of_trees(gravity)) throw Agreed<InputError>(fault);
+  for (const char* fault : {fault_of_trees(gravity), fault_of_order(gravity)})
+    if (fault) throw Agreed<InputError>(fault);
   if (choice.name == "cuda" && !gravity.images.are_open()) require_walks_of_groups(gravity);
   if (choice.name == "cuda") return make_gpu_backend(comm, choice, std::move(particles), gravity, gas);
   refuse_options_of_gpus(choice);

@@ -37,6 +37,7 @@ namespace {
 struct ForceOptions {
   std::string file, output, json, errors, softening, box, unstated_units = "galactic";
   GravityParameters gravity;
+  std::optional<Order> order;  ///< none: the usual one
   BackendChoice backend;
   CutRule rule = DecompositionParameters().rule;
   Count leaf_size = 0, domain_cell = 0, audit = 1000;
@@ -163,6 +164,7 @@ void complete(const Communicator& comm, const ForceOptions& options, const Snaps
   if (options.direct) result.gravity.direct_below = std::numeric_limits<Count>::max();
   result.gravity.gravitational_constant = result.units.gravitational_constant;
   comm.together([&] { result.gravity.images = images_of(options, snapshot.header); });
+  result.gravity.order = options.order.value_or(result.gravity.usual_order());
   result.softening_suggested = options.softening.empty();
   Softening softening;
   if (result.softening_suggested)
@@ -295,7 +297,7 @@ class TreeOptions {
 };
 
 /// When a node acts, and how.
-void add_expansion_options(CLI::App& force, GravityParameters& gravity) {
+void add_expansion_options(CLI::App& force, GravityParameters& gravity, std::optional<Order>& order) {
   add_choice(force, "--criterion", gravity.criterion, criteria, "When a node may stand for its particles");
   force.add_option("--theta", gravity.theta, "Opening angle; also of the first pass")
       ->check(in_range_of("gravity.theta"))
@@ -305,7 +307,9 @@ void add_expansion_options(CLI::App& force, GravityParameters& gravity) {
       ->capture_default_str();
   add_choice(force, "--first", gravity.first, first_forces,
              "First pass of a criterion that needs accelerations: by the opening angle, or direct sums");
-  add_choice(force, "--order", gravity.order, orders, "Terms of the expansion of a node's force");
+  add_optional_choice(
+      force, "--order", order, orders,
+      "Terms of the expansion of a node's force; default: quadrupole, in a periodic box octupole");
   add_choice(force, "--kernel", gravity.kernel, kernels, "Shape of softened particles");
 }
 
@@ -322,7 +326,7 @@ void add_force(CLI::App& app, Action& action) {
       "--softening", options->softening,
       "Plummer-equivalent length, such as 0.1 or '100 pc', or one by type, such as '{1: 0.1, 2: 30 pc}', as "
       "gravity.softening of a run; default: half of r / N^(1/3), r the radius of half of the particles");
-  add_expansion_options(*force, options->gravity);
+  add_expansion_options(*force, options->gravity, options->order);
   const TreeOptions of_trees(*force, options->gravity);
   force->add_option("--box-size", options->box,
                     "Edge of a periodic box [the file's, if it says that its box is periodic]");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/math/cut_rule.hpp"
+#include "kernels/math/octupole.hpp"
 
 namespace grove {
 namespace {
@@ -32,6 +33,7 @@ struct Truth {
   double mass = 0, mass_softening2 = 0, radius = 0;
   Vec3d centre{0, 0, 0};
   double second[6] = {};
+  ThirdMoments third;
   float least = 0, largest = 0;
 };
 
@@ -56,13 +58,29 @@ Truth truth_of(const SourceTree& tree, std::int32_t n, const GravityParameters& 
     const Vec3d d = tree.particles[i].position.as<double>() - t.centre;
     const double terms[] = {d.x * d.x, d.y * d.y, d.z * d.z, d.x * d.y, d.x * d.z, d.y * d.z};
     for (int k = 0; k < 6; ++k) t.second[k] += m * terms[k];
+    t.third.add(m, d);
     t.radius =
         std::max(t.radius, norm(tree.particles[i].position.as<double>() - tree.core[n].centre.as<double>()));
   }
   return t;
 }
 
-std::string check_node(const SourceTree& tree, std::int32_t n, const Truth& t, bool exact_radius) {
+/// Packing may be off by 1/127 of the largest component, and sums in single precision by 2^-20 of their
+/// terms.
+bool has_octupole(const NodeMoments& m, const Truth& t) {
+  const auto found = octupole_of(m).unpacked<double>(), truth = t.third.octupole();
+  const double o[] = {found.xxx, found.xxy, found.xyy, found.yyy, found.xxz, found.xyz, found.yyz};
+  const double expected[] = {truth.xxx, truth.xxy, truth.xyy, truth.yyy, truth.xxz, truth.xyz, truth.yyz};
+  double largest = 0, worst = 0;
+  for (int k = 0; k < 7; ++k) {
+    largest = std::max(largest, std::abs(expected[k]));
+    worst = std::max(worst, std::abs(o[k] - expected[k]));
+  }
+  return worst <= largest / 127 + 0x1p-20 * t.mass * t.radius * t.radius * t.radius;
+}
+
+std::string check_node(const SourceTree& tree, std::int32_t n, const Truth& t, Order order,
+                       bool exact_radius) {
   // Values are rounded to float once after sums in double: half a unit in the last place, 6e-8; sums of
   // children rather than particles differ by far less. Twice that, to be safe.
   constexpr double rounding = 1.2e-7;
@@ -84,12 +102,13 @@ std::string check_node(const SourceTree& tree, std::int32_t n, const Truth& t, b
   if (exact_radius && core.radius > t.radius * (1 + 2e-6)) return at_node(n, "radius is not exact");
   const float softening = t.least == t.largest ? t.largest : -t.largest;
   if (core.softening != softening) return at_node(n, "softening");
+  if (core.reach2 < core.radius * core.radius) return at_node(n, "may be accepted from inside");
+  if (order == Order::octupole) return has_octupole(m, t) ? "" : at_node(n, "octupole");
   const double softening2 = t.mass > 0 ? t.mass_softening2 / t.mass : double{t.largest} * t.largest;
   if (std::abs(m.softening2 - softening2) > rounding * softening2)
     return at_node(n, "mean squared softening");
   if (t.least == t.largest && m.softening2 != static_cast<float>(t.largest) * static_cast<float>(t.largest))
     return at_node(n, "squared softening that all share");
-  if (core.reach2 < core.radius * core.radius) return at_node(n, "may be accepted from inside");
   return {};
 }
 
@@ -117,7 +136,8 @@ std::string check_shape(const SourceTree& tree, std::int32_t particles, std::int
 std::string check_moments(const SourceTree& tree, const GravityParameters& gravity, const WalkUnits& units,
                           bool exact_radius) {
   for (std::int32_t n = 0; n < tree.nodes; ++n)
-    if (std::string wrong = check_node(tree, n, truth_of(tree, n, gravity, units), exact_radius);
+    if (std::string wrong =
+            check_node(tree, n, truth_of(tree, n, gravity, units), gravity.order, exact_radius);
         !wrong.empty())
       return wrong;
   return {};

@@ -31,6 +31,7 @@ void LeafMoments::combine(const AcceptanceRule& rule, std::int32_t nodes, const 
     core[n] = node_core(sum);
     moments[n] = node_moments(sum);
   }
+  if (rule.order == Order::octupole) find_octupoles(nodes, links, sources, moments);
   for (std::int32_t n = 0; n < nodes; ++n) core[n].radius = radius(links[n], core[n].centre);
   if (rule.takes_box()) return prepare_with_boxes(rule, nodes, links, core, moments, boxes);
   if (rule.takes_cell()) {
@@ -38,6 +39,32 @@ void LeafMoments::combine(const AcceptanceRule& rule, std::int32_t nodes, const 
     return prepare_with_cells(rule, nodes, cells, core, moments);
   }
   for (std::int32_t n = 0; n < nodes; ++n) rule.prepare(core[n], 0, 0, trace(moments[n]));
+}
+
+/// Like the other moments: of buckets from particles, then from those of children.
+void LeafMoments::find_octupoles(std::int32_t nodes, const NodeLinks* links, const SourceParticle* sources,
+                                 NodeMoments* moments) {
+  octupoles_.resize(static_cast<std::size_t>(nodes));
+  for (std::int32_t n = nodes - 1; n >= 0; --n) {
+    const NodeLinks& link = links[n];
+    const Vec3d centre = sums_[static_cast<std::size_t>(n)].centre;
+    ThirdMoments third;
+    Octupole<double> below{};
+    if (link.child < 0) {
+      for (std::int32_t i = link.first; i < link.first + link.count; ++i)
+        third.add(sources[i].mass, sources[i].position.as<double>() - centre);
+    } else {
+      for (std::int32_t c = link.child; c != link.next; c = links[c].next) {
+        const auto child = static_cast<std::size_t>(c);
+        const Vec3d place = sums_[child].centre - centre;
+        third.add_moved(sums_[child], place);
+        third.add(sums_[child].mass, place);
+        below = below + octupoles_[child];
+      }
+    }
+    octupoles_[static_cast<std::size_t>(n)] = third.octupole() + below;
+    set_octupole(moments[n], PackedOctupole::of(octupoles_[static_cast<std::size_t>(n)]));
+  }
 }
 
 void LeafMoments::prepare_with_boxes(const AcceptanceRule& rule, std::int32_t nodes, const NodeLinks* links,

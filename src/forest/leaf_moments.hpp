@@ -9,6 +9,7 @@
 #include "kernels/math/moments.hpp"
 #include "kernels/math/node.hpp"
 #include "kernels/math/octree_cell.hpp"
+#include "kernels/math/octupole.hpp"
 
 namespace grove {
 
@@ -43,6 +44,8 @@ class LeafMoments {
                           const NodeMoments* moments);
   void find_levels(std::int32_t nodes, const NodeLinks* links, const SourceParticle* sources,
                    const Cells& cells);
+  void find_octupoles(std::int32_t nodes, const NodeLinks* links, const SourceParticle* sources,
+                      NodeMoments* moments);
   void load(std::int32_t particles, const SourceParticle* sources);
   float radius(const NodeLinks& links, const Vec3f& centre) const;
   Extent extent(std::int32_t node, const NodeLinks* links) const;
@@ -50,7 +53,8 @@ class LeafMoments {
   Array<float> x_, y_, z_;       ///< positions, one array per axis; lane_count - 1 more for whole registers
   std::vector<MomentSum> sums_;  ///< [nodes]
   std::vector<Extent> extents_;  ///< [nodes] tight boxes
-  std::vector<SmallestCell> cells_;  ///< [nodes]
+  std::vector<SmallestCell> cells_;          ///< [nodes]
+  std::vector<Octupole<double>> octupoles_;  ///< [nodes]
 };
 
 }  // namespace grove

@@ -28,21 +28,21 @@ void TopMoments::begin(std::span<const Cell> cells, const OwnLeaves& own, std::s
     if (cell.is_leaf())
       set_leaf(n, roots_[static_cast<std::size_t>(first)]);
     else
-      set(n, tops_[child] + tops_[child + 1]);
+      set(n, united(tops_[child], tops_[child + 1], rule_.order));
   }
 }
 
 void TopMoments::set(std::size_t node, const TopSum& top) {
   tops_[node] = top;
   centre_[node] = top.sum.centre * units_.length;
-  moments_[node] = node_moments(top.sum);
+  moments_[node] = top_moments(top, rule_.order);
   if (!boxes_.empty()) boxes_[node] = top_box(top);
   core_[node] = top_core(top, rule_);
   balls_[node] = least_ball_ >= 0 ? top_ball(top, units_.length, least_ball_) : Ball{};
 }
 
 void TopMoments::set_leaf(std::size_t node, const LeafRoot& root) {
-  set(node, top_sum_of(root, units_));
+  set(node, top_sum_of(root, units_, rule_.order));
   core_[node] = root.core;
   balls_[node] = root.ball;
 }
@@ -70,7 +70,7 @@ void TopMoments::finish() {
   for (std::size_t n = cells_.size(); n-- > 0;) {
     if (cells_[n].is_leaf() || is_own_[n] != 0) continue;
     const auto child = static_cast<std::size_t>(cells_[n].child);
-    set(n, tops_[child] + tops_[child + 1]);
+    set(n, united(tops_[child], tops_[child + 1], rule_.order));
   }
   tops_ = {};
 }
@@ -112,11 +112,11 @@ std::int32_t TopMoments::append(const TopCell& cell, const FarMoments* far) {
   NodeBox box{cell.low, cell.high};
   if (cell.is_leaf) {
     const LeafRoot root = cell.root();
-    const TopSum top = top_sum_of(root, units_);
+    const TopSum top = top_sum_of(root, units_, rule_.order);
     links_.push_back({-1, static_cast<std::int32_t>(roots_.size()), 1});
     roots_.push_back(root);
     centre_.push_back(top.sum.centre * units_.length);
-    moments_.push_back(node_moments(top.sum));
+    moments_.push_back(top_moments(top, rule_.order));
     box = top_box(top);
   } else {
     links_.push_back(TopLinks::unknown());

@@ -125,9 +125,10 @@ GravitySetup Gravity::agree_on_setup(const Domain& domain) const {
   setup.far_delta = setup.walk.gravity.delta;
   if (!parameters_.images.are_open() && parameters_.criterion == Criterion::acceleration &&
       !setup.stands_in) {
-    const double delta = periodic_delta(parameters_, sums);
-    const std::array<double, 2> deltas =
-        comm_.broadcast(std::array<double, 2>{delta, far_delta(delta, parameters_.delta, setup.particles)});
+    const double most = most_delta(parameters_, setup.particles);
+    const double near = periodic_delta(parameters_, sums, std::min(most, parameters_.delta)),
+                 far = far_delta(periodic_delta(parameters_, sums, most), most, setup.particles);
+    const std::array<double, 2> deltas = comm_.broadcast(std::array<double, 2>{near, far});
     setup.walk.gravity.delta = deltas[0];  // the master's: powers differ between libraries
     setup.far_delta = deltas[1];
   }

@@ -4,7 +4,12 @@
 
 namespace grove {
 
-/// Delta for all targets in a periodic box, at most that of the parameters.
+/// The largest delta that forces in a periodic box take: that of the parameters, or, with octupoles, what
+/// errs as much as that with quadrupoles, where far cells act through expansions. What walks sum falls faster
+/// with the number of particles then (fitted from 32^3 to 256^3 particles, docs/cosmology.md).
+double most_delta(const GravityParameters& gravity, Count particles);
+
+/// Delta for all targets in a periodic box, at most this one.
 ///
 /// Errors of n nodes add up as sqrt(n), and the nearer a box is to homogeneity the more nodes it takes: of
 /// matter of even density b^6 / d^5 <= delta h, in units of the edge L, so n is as 1 / sqrt(delta h), with h
@@ -13,9 +18,9 @@ namespace grove {
 /// a lattice err alike, so that their errors add up to more: h^(2/5) in place of h^(1/3) makes delta smaller
 /// where h is small. Then errors are some 2 delta there, and 3 to 4 delta in steps with far_delta().
 /// Masses are taken to be equal; where they are not it is smaller than need be.
-double periodic_delta(const GravityParameters& gravity, const GravityStorage::Sums& sums);
+double periodic_delta(const GravityParameters& gravity, const GravityStorage::Sums& sums, double most);
 
-/// That delta where cells far off act through expansions. most: delta of the parameters.
+/// That delta where cells far off act through expansions. most: as for it.
 ///
 /// These err less than the nodes that would act in their place: 1.8 times the delta gives the same errors.
 /// The more particles there are, the smaller is the part of a force that walks sum, and with it what they

@@ -51,7 +51,9 @@ TEST_F(GpuBackend, does_what_the_host_does) {
 TEST_F(GpuBackend, does_in_periodic_boxes_what_the_host_does) {
   GravityParameters gravity = gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline);
   gravity.images = {4};
-  for (const GravityParameters& tried : {gravity, octrees(gravity), kd_trees(gravity)}) {
+  GravityParameters octupoles = gravity;
+  octupoles.order = Order::octupole;
+  for (const GravityParameters& tried : {gravity, octrees(gravity), kd_trees(gravity), octupoles}) {
     HostBackend host(comm_, make_cloud(comm_, 6000), tried);
     const Outcome expected = steps(comm_, host, 256, 0, tried.images),
                   found = together(6000, tried, 256, 0, {});

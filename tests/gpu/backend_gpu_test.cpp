@@ -77,6 +77,16 @@ TEST_F(GpuBackend, has_the_same_bits_with_octrees_on_any_number_of_ranks) {
       octrees(gravity_of(Criterion::acceleration, Order::quadrupole, SofteningKernel::spline)), 90000, 45000);
 }
 
+TEST_F(GpuBackend, has_the_same_bits_with_octupoles_on_any_number_of_ranks) {
+  GravityParameters gravity = gravity_of(Criterion::acceleration, Order::octupole, SofteningKernel::spline);
+  for (const GravityParameters& tried : {gravity, octrees(gravity), kd_trees(gravity)}) {
+    compare_with_one_rank(tried, 3000, 96);
+    compare_with_one_rank(tried, 30000, 2000);
+  }
+  gravity.images = {4};
+  compare_with_one_rank(gravity, 3000, 96);
+}
+
 TEST_F(GpuBackend, has_the_same_bits_with_kd_trees_on_any_number_of_ranks) {
   for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
                                     Criterion::acceleration, Criterion::relative_edge})

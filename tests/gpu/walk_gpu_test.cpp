@@ -267,6 +267,9 @@ TEST_F(GpuWalk, does_what_the_hosts_walk_does) {
     for (const Order order : {Order::monopole, Order::quadrupole})
       for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
         expect_that_of_the_host(gravity_of(criterion, order, kernel, 0.01), 512);
+  for (const Criterion criterion :
+       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration})
+    expect_that_of_the_host(gravity_of(criterion, Order::octupole, SofteningKernel::spline, 0.01), 512);
 }
 
 TEST_F(GpuWalk, of_octrees_and_kd_trees_does_what_the_hosts_walk_does) {
@@ -283,6 +286,12 @@ TEST_F(GpuWalk, of_octrees_and_kd_trees_does_what_the_hosts_walk_does) {
         kd_trees(gravity_of(criterion, Order::quadrupole, SofteningKernel::spline, 0.01), 8);
     expect_that_of_the_host(gravity, 512);
     expect_that_of_the_host(gravity, 1 << 20);
+  }
+  GravityParameters octupoles =
+      gravity_of(Criterion::acceleration, Order::octupole, SofteningKernel::spline, 0.01);
+  for (const Count leaf_size : {512, 1 << 20}) {
+    expect_that_of_the_host(octrees(octupoles), leaf_size);
+    expect_that_of_the_host(kd_trees(octupoles, 8), leaf_size);
   }
   GravityParameters morton =
       octrees(gravity_of(Criterion::opening_radius, Order::quadrupole, SofteningKernel::spline, 0.01));

@@ -143,6 +143,11 @@ std::vector<Variant> all_variants() {
     for (const WalkKind walk : {WalkKind::groups, WalkKind::rope})
       variants.push_back({Criterion::relative_edge, Order::monopole, SofteningKernel::spline, tree,
                           Curve::hilbert, CutRule::middle, walk});
+  for (const Criterion criterion : {Criterion::opening_radius, Criterion::acceleration})
+    for (const LocalTreeKind tree : {LocalTreeKind::bisection, LocalTreeKind::octree, LocalTreeKind::kd})
+      for (const WalkKind walk : {WalkKind::groups, WalkKind::rope})
+        variants.push_back({criterion, Order::octupole, SofteningKernel::spline, tree, Curve::hilbert,
+                            CutRule::middle, walk});
   for (const CutRule rule : {CutRule::middle, CutRule::centre})
     for (const WalkKind walk : {WalkKind::groups, WalkKind::rope})
       variants.push_back({Criterion::opening_cell, Order::monopole, SofteningKernel::spline,

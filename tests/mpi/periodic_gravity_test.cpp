@@ -20,7 +20,7 @@ struct Variant {
 };
 std::vector<Variant> variants() {
   const GravityParameters standard = periodic_parameters(1e-3);
-  std::vector<Variant> all(6, {"", standard});
+  std::vector<Variant> all(7, {"", standard});
   all[0].name = "bisections";
   all[1].name = "octrees";
   all[1].parameters.tree = LocalTreeKind::octree;
@@ -34,6 +34,8 @@ std::vector<Variant> variants() {
   all[4].parameters.delta = 0.02;
   all[5].name = "direct_sums";
   all[5].parameters.direct_below = 10000;
+  all[6].name = "octupoles";
+  all[6].parameters.order = Order::octupole;
   return all;
 }
 class PeriodicVariants : public testing::TestWithParam<Variant> {};

@@ -211,7 +211,7 @@ TEST(RopeWalk, takes_the_steps_of_plain_recursion) {
 
 TEST(RopeWalk, errors_stay_below_the_bound_of_the_opening_angle) {
   for (const LocalTreeKind tree : {LocalTreeKind::bisection, LocalTreeKind::octree})
-    for (const Order order : {Order::monopole, Order::quadrupole}) {
+    for (const Order order : {Order::monopole, Order::quadrupole, Order::octupole}) {
       GravityParameters gravity = along_ropes(tree);
       gravity.order = order;
       gravity.softening.fill(1e-3);

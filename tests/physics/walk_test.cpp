@@ -172,9 +172,10 @@ void expect_below_the_bound(GravityParameters gravity) {
     for (std::size_t i = 0; i < particles.size(); i += 4)  // each bound is a sum over all particles
       ASSERT_LE(norm(particles.acceleration[i].as<double>() - exact[i].acceleration),
                 expansion_bound(particles, largest, i) + rounding_bound(particles, gravity, i, 100));
-    // As theta^2 or theta^3; 30 of the particles lie beyond the percentile, so it is known to 1/sqrt(30).
+    // As theta^2, theta^3 or theta^4; 30 of the particles lie beyond the percentile, so it is known to
+    // 1/sqrt(30).
     const double p99 = percentile(relative_errors(particles, exact), 0.99);
-    const double power = gravity.order == Order::quadrupole ? 3 : 2;
+    const int power = first_left_out(gravity.order);
     EXPECT_LT(p99 * std::pow(theta, -power), before * (1 + 1 / std::sqrt(30)));
     before = p99 * std::pow(theta, -power);
   }
@@ -182,7 +183,7 @@ void expect_below_the_bound(GravityParameters gravity) {
 
 TEST(Walk, errorsStayBelowTheBoundOfTheOpeningAngle) {
   for (const Criterion criterion : {Criterion::opening_radius, Criterion::opening_edge})
-    for (const Order order : {Order::monopole, Order::quadrupole})
+    for (const Order order : {Order::monopole, Order::quadrupole, Order::octupole})
       expect_below_the_bound(gravity_of(criterion, order, SofteningKernel::spline, 1e-3));
 }
 
@@ -197,19 +198,21 @@ TEST(Walk, errorsOfOctreesStayBelowTheBoundOfTheOpeningAngle) {
 }
 
 /// The same opening leaves out terms whose ratio is that of node_error() times b/d, at most theta; later
-/// terms add to both alike.
-TEST(Walk, quadrupolesReduceErrorsByTheOpeningAngle) {
+/// terms add to all alike. Packed octupoles are off by 1/127 of what the order before leaves out.
+TEST(Walk, moreMomentsReduceErrorsByTheOpeningAngle) {
   for (const double theta : {0.6, 0.3}) {
-    double p99[2];
-    for (const Order order : {Order::monopole, Order::quadrupole}) {
+    double p99[3];
+    for (const Order order : {Order::monopole, Order::quadrupole, Order::octupole}) {
       Particles particles = make_shape(Shape::hernquist, 6000);
       GravityParameters gravity = gravity_of(Criterion::opening_radius, order, SofteningKernel::spline, 0.02);
       gravity.theta = theta;
       evaluate(particles, gravity, 1024);
-      p99[order == Order::quadrupole] =
+      p99[static_cast<int>(order)] =
           percentile(relative_errors(particles, direct_forces(particles, gravity)), 0.99);
     }
     EXPECT_LT(p99[1] / p99[0], theta * node_error(Order::quadrupole) / node_error(Order::monopole));
+    EXPECT_LT(p99[2] / p99[1],
+              theta * node_error(Order::octupole) / node_error(Order::quadrupole) + 1. / 127);
   }
 }
 
@@ -298,6 +301,9 @@ std::vector<Case> all_cases() {
     for (const Order order : {Order::monopole, Order::quadrupole})
       for (const SofteningKernel kernel : {SofteningKernel::plummer, SofteningKernel::spline})
         cases.push_back({criterion, order, kernel});
+  for (const Criterion criterion :
+       {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole, Criterion::acceleration})
+    cases.push_back({criterion, Order::octupole, SofteningKernel::spline});
   return cases;
 }
 

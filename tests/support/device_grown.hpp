@@ -7,6 +7,7 @@
 #include "kernels/cuda/trees/kd_tree.hpp"
 #include "kernels/cuda/trees/leaf_bisection.hpp"
 #include "kernels/cuda/trees/leaf_groups.hpp"
+#include "kernels/cuda/trees/leaf_octupoles.hpp"
 #include "kernels/cuda/trees/octree.hpp"
 #include "kernels/cuda/trees/tree_refit.hpp"
 #include "kernels/cuda/walk/walk.hpp"
@@ -179,6 +180,8 @@ struct DeviceGrown {
                      static_cast<std::uint32_t>(node_begin.back()));
     else
       cuda::update_leaves(fields, gravity, host.units, median_acceleration, trees);
+    if (gravity.order == Order::octupole)
+      cuda::find_octupoles(trees, static_cast<std::uint32_t>(node_begin.back()));
     const auto all_core = download(core);
     const auto all_moments = download(moments);
     const auto all_bounds = download(bounds);

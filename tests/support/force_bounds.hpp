@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <stdexcept>
 
 #include "kernels/math/opening.hpp"
 #include "particles/particles.hpp"
@@ -38,6 +39,19 @@ inline double rounding_bound(const Particles& p, const GravityParameters& gravit
   return rounding_bound(p, gravity, i, extent, p.size());
 }
 
+/// The power of b/d that the acceleration of nodes of this order leaves out first, less the two of d.
+inline int first_left_out(Order order) {
+  switch (order) {
+    case Order::monopole:
+      return 2;
+    case Order::quadrupole:
+      return 3;
+    case Order::octupole:
+      return 4;
+  }
+  throw std::logic_error("no such order");
+}
+
 /// The error of particle i's acceleration by the expansion of nodes, which are accepted from the
 /// distance d = b/theta on. A node's expansion to order n - 1 (n = 2: monopole, the dipole being zero; n = 3:
 /// quadrupole) leaves out at most y^n/n! times the largest n-th derivative of the acceleration on the way
@@ -46,7 +60,7 @@ inline double rounding_bound(const Particles& p, const GravityParameters& gravit
 /// 0.92 eps) (worked out numerically for n = 2 and 3). A particle at r has d < r/(1 - theta), y < theta d,
 /// and no point on the way is nearer than d - y > r (1 - theta)/(1 + theta).
 inline double expansion_bound(const Particles& p, const GravityParameters& gravity, std::size_t i) {
-  const double theta = gravity.theta, n = gravity.order == Order::quadrupole ? 3 : 2;
+  const double theta = gravity.theta, n = first_left_out(gravity.order);
   double bound = 0;
   for (std::size_t j = 0; j < p.size(); ++j) {
     if (i == j) continue;
@@ -62,9 +76,19 @@ inline double expansion_bound(const Particles& p, const GravityParameters& gravi
 /// Root mean square over all directions of what a node leaves out in its leading term, in units of
 /// m b^n/d^(n+2): a particle at y from the centre gives sqrt(n + 1) m y^n/d^(n+2), k particles at random
 /// sqrt(n + 1) sqrt(<y^2n>/k). With k = 8, the least of a bucket, in a ball whose farthest is at b
-/// (b^3 = 8/9 R^3) that is 0.25 sqrt(3) and 0.23 sqrt(4). Shape adds to the quadrupole only, 0.17 m b^2 for a
-/// box of sides 2:1:1: sqrt(0.25^2 + 0.17^2) = 0.30.
-inline double node_error(Order order) { return order == Order::quadrupole ? 2 * 0.23 : std::sqrt(3) * 0.30; }
+/// (b^3 = 8/9 R^3) that is 0.25 sqrt(3), 0.23 sqrt(4) and 0.22 sqrt(5). Shape adds to the quadrupole only,
+/// 0.17 m b^2 for a box of sides 2:1:1: sqrt(0.25^2 + 0.17^2) = 0.30.
+inline double node_error(Order order) {
+  switch (order) {
+    case Order::monopole:
+      return std::sqrt(3) * 0.30;
+    case Order::quadrupole:
+      return 2 * 0.23;
+    case Order::octupole:
+      return std::sqrt(5) * 0.22;
+  }
+  throw std::logic_error("no such order");
+}
 
 /// The 99th percentile of a Gaussian in three dimensions, over its root mean square. The errors of many nodes
 /// add up to one, as their directions are independent.
@@ -75,7 +99,7 @@ inline constexpr double percentile_99 = 1.95;
 /// particles are, each of the largest b.
 inline double expected_error(const Particles& p, const GravityParameters& gravity, std::size_t i,
                              double cells) {
-  const double n = gravity.order == Order::quadrupole ? 3 : 2;
+  const double n = first_left_out(gravity.order);
   double sum = 0;
   for (std::size_t j = 0; j < p.size(); ++j) {
     if (i == j) continue;

@@ -45,6 +45,20 @@ TEST(Acceptance, accelerationBoundsTheNextTerm) {
                std::pow(m * b * b / (delta * a), 0.25), 0.7F);
   expect_reach(node_of(0.02F, 0.3F), rule_of(Criterion::acceleration, Order::quadrupole, delta),
                std::pow(m * b * b * b / (delta * a), 0.2), 0.7F);
+  expect_reach(node_of(0.02F, 0.3F), rule_of(Criterion::acceleration, Order::octupole, delta),
+               std::pow(m * b * b * b * b / (delta * a), 1. / 6), 0.7F);
+}
+
+TEST(Acceptance, octupolesActBeyondAllSofteningOnly) {
+  GravityParameters gravity;
+  gravity.order = Order::octupole;
+  gravity.softening = {0, 0.01, 0.1, 0.02, 0, 0};
+  for (const Criterion criterion : {Criterion::opening_edge, Criterion::opening_radius, Criterion::multipole,
+                                    Criterion::acceleration, Criterion::opening_cell}) {
+    gravity.criterion = criterion;
+    const WalkUnits units{0.5, 1};
+    expect_reach(node_of(1e-9F, 1e-4F), AcceptanceRule::of(gravity, units, 1), 0.28 / 0.5, 1e6F);
+  }
 }
 
 TEST(Acceptance, relativeEdgeBoundsTheNextTermOutsideOfABallAboutTheBox) {

@@ -127,6 +127,14 @@ TEST(BoxParameters, make_forces_and_cuts_periodic) {
   EXPECT_DOUBLE_EQ(model.gravity.images.edge, 3000);
 }
 
+TEST(BoxParameters, take_octupoles_where_nothing_speaks_against_it) {
+  const std::string box = "box: {periodic: true, size: 2 Mpc}\ntime: {end: 1, step: 1}\n";
+  EXPECT_EQ(parsed_universe(box).gravity.order, Order::octupole);
+  for (const char* const other : {"kernel=plummer", "criterion=multipole", "walk=rope", "order=quadrupole"})
+    EXPECT_EQ(parsed_universe(box, {std::string("gravity.") + other}).gravity.order, Order::quadrupole)
+        << other;
+}
+
 TEST(BoxParameters, must_be_there_for_a_cosmological_box) {
   try {
     parse_parameters(

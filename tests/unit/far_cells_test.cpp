@@ -323,5 +323,16 @@ TEST(FarDelta, grows_with_the_number_of_particles_within_bounds) {
     }
 }
 
+/// Fitted factors: 0.62 up to 48^3 particles, and N^0.16 from there on.
+TEST(MostDelta, with_octupoles_grows_with_the_number_of_particles) {
+  GravityParameters gravity;
+  gravity.delta = 1e-4;
+  for (const Count particles : {Count{1000}, Count{1} << 40}) EXPECT_EQ(most_delta(gravity, particles), 1e-4);
+  gravity.order = Order::octupole;
+  EXPECT_DOUBLE_EQ(most_delta(gravity, 1000), 0.62e-4);
+  EXPECT_DOUBLE_EQ(most_delta(gravity, 48 * 48 * 48), 0.62e-4);
+  EXPECT_NEAR(most_delta(gravity, Count{256} * 256 * 256), 1.385e-4, 1e-7);  // 151.7^0.16
+}
+
 }  // namespace
 }  // namespace grove

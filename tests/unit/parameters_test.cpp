@@ -221,6 +221,13 @@ TEST(Parameters, keys_of_trees_are_for_runs_that_have_them) {
   const std::string curve = "gravity.curve=morton";
   EXPECT_MESSAGE(message(minimal, {curve, "gravity.tree=kd"}), "gravity.curve", "gravity.tree: octree");
   EXPECT_EQ(message(minimal, {curve, "gravity.tree=octree"}), "");
+  const std::string octupoles = "gravity.order=octupole";
+  EXPECT_MESSAGE(message(minimal, {octupoles, "gravity.kernel=plummer"}), "gravity.order",
+                 "give gravity.kernel: spline");
+  EXPECT_MESSAGE(message(minimal, {octupoles, "gravity.criterion=relative_edge"}), "gravity.order",
+                 "give gravity.criterion: acceleration");
+  EXPECT_EQ(message(minimal, {octupoles}), "");
+  EXPECT_EQ(parse(minimal).gravity.order, Order::quadrupole);
   const std::string cells = "gravity.criterion=opening_cell";
   EXPECT_MESSAGE(message(minimal, {cells}), "gravity.criterion", "gravity.tree: octree");
   EXPECT_EQ(message(minimal, {cells, "gravity.tree=octree"}), "");

@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(top_threads)
 __global__ void __launch_bounds__(top_threads)
     gather_cells(const KnownRoots roots, const TopLinks* cells, const std::int32_t* chosen,
                  std::uint32_t count, const TopSum* sums, const Vec3d* centre, const NodeCore* core,
-                 const Ball* balls, TopCell* out) {
+                 const Ball* balls, Order order, TopCell* out) {
   const std::uint32_t i = blockIdx.x * top_threads + threadIdx.x;
   if (i >= count) return;
   const std::int32_t c = chosen[i];
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(top_threads)
     return;
   }
   const NodeBox box = top_box(sums[c]);
-  out[i] = {core[c], node_moments(sums[c].sum), centre[c], box.low, box.high, balls[c], false};
+  out[i] = {core[c], top_moments(sums[c], order), centre[c], box.low, box.high, balls[c], false};
 }
 
 /// The roots of leaves of other ranks, and of the one that stands for all that is not known.
@@ -142,10 +142,11 @@ __global__ void __launch_bounds__(top_threads)
               out);
     return;
   }
-  const TopSum sum = c < summed ? sums[c] : top_sum_of(roots.root(cells[c].first_leaf), rule.units);
+  const TopSum sum =
+      c < summed ? sums[c] : top_sum_of(roots.root(cells[c].first_leaf), rule.units, rule.acceptance.order);
   show_cell(rule, c, count, sum.sum.centre * rule.units.length,
-            shown_core(cells[c], sum, roots, rule.acceptance), node_moments(sum.sum), top_box(sum),
-            shown_ball(cells[c], sum, roots, rule.units, rule.images), out);
+            shown_core(cells[c], sum, roots, rule.acceptance), top_moments(sum, rule.acceptance.order),
+            top_box(sum), shown_ball(cells[c], sum, roots, rule.units, rule.images), out);
 }
 
 __global__ void __launch_bounds__(top_threads)
@@ -301,11 +302,11 @@ void DeviceTop::divide_way() {
 void DeviceTop::sum_cells(const LeafNotice* notices, TopSum* sums, Wanted* wanted) const {
   const CellClimb way{wanted ? is_cover_.data() : nullptr, wanted};
   const auto leaves = static_cast<std::size_t>(table_.own_leaves);
-  climb_from(LeafClimb{way, units_, notices, leaf_cell_.data(), is_head_.data()}, leaves,
+  climb_from(rule_.order, LeafClimb{way, units_, notices, leaf_cell_.data(), is_head_.data()}, leaves,
              blocks_for(leaves, top_threads), top_threads, cell_links_.data(), parent_, sums);
   if (heads_.size() > 0)
-    climb_from(HeadClimb{way, heads_.data()}, heads_.size(), 1, most_climb_threads, cell_links_.data(),
-               parent_, sums);
+    climb_from(rule_.order, HeadClimb{way, heads_.data()}, heads_.size(), 1, most_climb_threads,
+               cell_links_.data(), parent_, sums);
 }
 
 void DeviceTop::combine(const LeafNotice* notices, const WalkUnits& units, const AcceptanceRule& rule,
@@ -347,8 +348,8 @@ std::vector<CoverNotice> DeviceTop::begin(const LeafNotice* notices, const WalkU
 void DeviceTop::take(std::span<const CoverNotice> notices) {
   covers_ = DeviceArray<CoverNotice>{notices};
   if (covers_.size() == 0) return;
-  climb_from(CoverClimb{covers_.data(), cover_cells_.data()}, covers_.size(), 1, most_climb_threads,
-             cell_links_.data(), parent_, sums_.data());
+  climb_from(rule_.order, CoverClimb{covers_.data(), cover_cells_.data()}, covers_.size(), 1,
+             most_climb_threads, cell_links_.data(), parent_, sums_.data());
 }
 
 DeviceArray<TopCell> DeviceTop::gather(std::span<const std::int32_t> cells) const {
@@ -357,7 +358,7 @@ DeviceArray<TopCell> DeviceTop::gather(std::span<const std::int32_t> cells) cons
   const DeviceArray<std::int32_t> chosen{cells};
   gather_cells<<<blocks_for(cells.size(), top_threads), top_threads, 0, stream()>>>(
       roots_, table_links_.data(), chosen.data(), static_cast<std::uint32_t>(cells.size()), sums_.data(),
-      own_centre_.data(), own_core_.data(), own_balls_.data(), gathered.data());
+      own_centre_.data(), own_core_.data(), own_balls_.data(), rule_.order, gathered.data());
   launched("Grove::cuda::gather_cells");
   return gathered;
 }

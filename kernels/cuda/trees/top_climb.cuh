@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/device.hpp"
@@ -17,7 +18,10 @@ namespace grove::cuda {
 /// The way of sums up the tree, by blocks that do not meet. Trees of concentrated systems are deep and thin:
 /// most of the time a few threads wait for the sums of siblings, and those of their own block they find in
 /// the cache of their multiprocessor, behind fences that cost next to nothing.
+template <Order order>
 struct Climb {
+  static constexpr Order node_order = order;
+
   const TopLinks* cells;
   const std::int32_t* parent;
   TopSum* sums;
@@ -49,7 +53,7 @@ struct Climb {
       if ((atomicOr(&has_one[step.up / 32], bit) & bit) == 0) return;
       __threadfence_block();
       const TopSum other = sums[step.sibling];
-      sum = c == step.left ? sum + other : other + sum;
+      sum = c == step.left ? united<order>(sum, other) : united<order>(other, sum);
       below = c;
       sibling = step.sibling;
       c = step.up;
@@ -65,8 +69,8 @@ struct CellClimb {
   Wanted* wanted;
 
   /// ends(cell): it goes on from there another time.
-  template <class Ends>
-  __device__ void go_on(std::int32_t cell, const TopSum& sum, Wanted all, const Climb& way,
+  template <class Way, class Ends>
+  __device__ void go_on(std::int32_t cell, const TopSum& sum, Wanted all, const Way& way,
                         const Ends& ends) const {
     way.run(cell, sum, [&](std::int32_t c, std::int32_t below, std::int32_t sibling) {
       if (!is_cover) return ends(c);
@@ -85,13 +89,14 @@ struct LeafClimb {
   const std::uint32_t* leaf_cell;
   const std::uint8_t* is_head;
 
-  __device__ void begin_at(std::uint32_t leaf, const Climb& way) const {
+  template <class Way>
+  __device__ void begin_at(std::uint32_t leaf, const Way& way) const {
     const LeafNotice& notice = notices[leaf];
     const Wanted all = climb.is_cover
                            ? LeafTargets{notice.bounds, notice.root.origin, notice.ball}.wanted(units.length)
                            : Wanted::nothing();
-    climb.go_on(static_cast<std::int32_t>(leaf_cell[leaf]), top_sum_of(notice.root, units), all, way,
-                [&](std::int32_t c) { return is_head[c] != 0; });
+    climb.go_on(static_cast<std::int32_t>(leaf_cell[leaf]), top_sum_of(notice.root, units, Way::node_order),
+                all, way, [&](std::int32_t c) { return is_head[c] != 0; });
   }
 };
 
@@ -100,7 +105,8 @@ struct HeadClimb {
   CellClimb climb;
   const std::int32_t* heads;
 
-  __device__ void begin_at(std::uint32_t head, const Climb& way) const {
+  template <class Way>
+  __device__ void begin_at(std::uint32_t head, const Way& way) const {
     const std::int32_t c = heads[head];
     climb.go_on(c, way.sums[c], climb.is_cover ? climb.wanted[c] : Wanted::nothing(), way,
                 [](std::int32_t) { return false; });
@@ -112,7 +118,8 @@ struct CoverClimb {
   const CoverNotice* covers;
   const std::int32_t* cover_cells;
 
-  __device__ void begin_at(std::uint32_t cover, const Climb& way) const {
+  template <class Way>
+  __device__ void begin_at(std::uint32_t cover, const Way& way) const {
     way.run(cover_cells[cover], covers[cover].sum,
             [](std::int32_t, std::int32_t, std::int32_t) { return false; });
   }
@@ -122,9 +129,9 @@ inline constexpr unsigned most_climb_threads = 512;
 
 /// A thread per item, or several items, one after the other. words: of way.has_one, which each block has in
 /// shared memory if that is null.
-template <class Begin>
+template <Order order, class Begin>
 __global__ void __launch_bounds__(most_climb_threads)
-    climb(const Begin from, std::uint32_t count, Climb way, std::uint32_t words) {
+    climb(const Begin from, std::uint32_t count, Climb<order> way, std::uint32_t words) {
   extern __shared__ std::uint32_t bits_of_cells[];
   if (!way.has_one) {
     way.has_one = bits_of_cells;
@@ -135,19 +142,25 @@ __global__ void __launch_bounds__(most_climb_threads)
     from.begin_at(i, way);
 }
 
-/// from: where to begin. sums (out): of the cells on all ways from there.
+/// order: of nodes. from: where to begin. sums (out): of the cells on all ways from there.
 template <class Begin>
-void climb_from(const Begin& from, std::size_t count, unsigned blocks, unsigned block_threads,
+void climb_from(Order order, const Begin& from, std::size_t count, unsigned blocks, unsigned block_threads,
                 const TopLinks* cells, const DeviceArray<std::int32_t>& parent, TopSum* sums) {
   constexpr std::size_t most_words = 8192;  // less than any block may have
   const std::size_t words = (parent.size() + 31) / 32;
   const bool is_shared = words <= most_words;
   DeviceArray<std::uint32_t> has_one(is_shared ? 0 : words);
   if (!is_shared) has_one.clear();
-  climb<<<blocks, block_threads, is_shared ? words * sizeof(std::uint32_t) : 0, stream()>>>(
-      from, static_cast<std::uint32_t>(count),
-      Climb{cells, parent.data(), sums, is_shared ? nullptr : has_one.data()},
-      static_cast<std::uint32_t>(words));
+  const auto go = [&]<Order of>(std::integral_constant<Order, of>) {
+    climb<<<blocks, block_threads, is_shared ? words * sizeof(std::uint32_t) : 0, stream()>>>(
+        from, static_cast<std::uint32_t>(count),
+        Climb<of>{cells, parent.data(), sums, is_shared ? nullptr : has_one.data()},
+        static_cast<std::uint32_t>(words));
+  };
+  if (order == Order::octupole)
+    go(std::integral_constant<Order, Order::octupole>{});
+  else
+    go(std::integral_constant<Order, Order::quadrupole>{});
   launched("Grove::cuda::climb");
 }
 

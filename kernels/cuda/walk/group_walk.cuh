@@ -224,7 +224,7 @@ class GroupWalk {
   Sums sums_;
   Targets targets_;
   Scope scope_;
-  GroupExpansion expansion_;
+  GroupExpansion<Sums::node_order> expansion_;
   SourceList cells_, expanded_;
   typename Trees::Buckets buckets_;
   Share share_;

@@ -13,7 +13,8 @@ struct StagedBatch {
   static constexpr int slots = batch_size + round_size;
   float4 place[slots];   ///< and mass
   float4 second[slots];  ///< traceless second moments xx, yy, zz, xy of a cell
-  float4 rest[slots];    ///< xz, yz and trace of a cell; softening scale of a cell or particle
+  float4 rest[slots];    ///< xz, yz and trace of a cell; softening scale of a cell or particle;
+                         ///< where cells have octupoles, these in place of trace and scale
 };
 
 /// How many are where.

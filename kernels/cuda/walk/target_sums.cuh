@@ -73,7 +73,8 @@ class TargetSums {
   }
 
   /// True if cells beyond softening are Newtonian and have second moments, as an expansion takes them.
-  static constexpr bool has_expansion = order == Order::quadrupole && std::is_same_v<Shape, Spline>;
+  static constexpr bool has_expansion = order != Order::monopole && std::is_same_v<Shape, Spline>;
+  static constexpr Order node_order = order;
   /// The place of the target that total() is about.
   __device__ Vec3f position(int row) const {
     if constexpr (parts == 1)
@@ -90,11 +91,16 @@ class TargetSums {
     const CellSource s =
         CellSource::of(centre, core.mass, moments, softening, larger(moments.softening2, least2));
     int slot = 0;
-    const BatchCounts counts = arrange(exists, is_near(Shape{}, centre, softening, targets), slot);
+    constexpr bool has_octupole = order == Order::octupole;  // accepted beyond softening only
+    const BatchCounts counts =
+        arrange(exists, !has_octupole && is_near(Shape{}, centre, softening, targets), slot);
     if (exists) {
       batch_.place[slot] = {s.centre.x, s.centre.y, s.centre.z, s.mass};
       batch_.second[slot] = {s.xx, s.yy, s.zz, s.xy};
-      batch_.rest[slot] = {s.xz, s.yz, s.trace, scale_of(Shape{}, s)};
+      if constexpr (has_octupole)
+        batch_.rest[slot] = {s.xz, s.yz, float_of_bits(s.octupole.low), float_of_bits(s.octupole.high)};
+      else
+        batch_.rest[slot] = {s.xz, s.yz, s.trace, scale_of(Shape{}, s)};
     }
     __syncwarp();
     return counts;
@@ -194,7 +200,15 @@ class TargetSums {
   template <class Softening>
   __device__ void add_cell(Softening softening, int j) {
     const float4 a = batch_.place[j];
-    if constexpr (order == Order::quadrupole) {
+    if constexpr (order == Order::octupole) {
+      const float4 b = batch_.second[j], c = batch_.rest[j];
+      const CellSource s{{a.x, a.y, a.z}, a.w, b.x, b.y, b.z, b.w, c.x, c.y, 0, 0, 0};
+      const PackedOctupole octupole{bits_of_float(c.z), bits_of_float(c.w)};
+      const Octupole<float> numbers = octupole.numbers();
+#pragma unroll
+      for (int k = 0; k < per_lane; ++k)
+        add_octupole(s.centre - position_[k], s, numbers, octupole.unit(), sum_[k]);
+    } else if constexpr (order == Order::quadrupole) {
       const float4 b = batch_.second[j], c = batch_.rest[j];
       const CellSource s{{a.x, a.y, a.z}, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, 0, 0};
 #pragma unroll
@@ -209,11 +223,11 @@ class TargetSums {
     }
   }
 
-  /// Softened only if it reaches a target.
+  /// Softened only if it reaches a target. None has an octupole.
   __device__ void add_near_cell(int j) {
     if constexpr (order == Order::monopole) {
       add_near_particle(j);
-    } else {
+    } else if constexpr (order == Order::quadrupole) {
       const float4 a = batch_.place[j];
       const float scale = batch_.rest[j].w;
       bool reaches = false;

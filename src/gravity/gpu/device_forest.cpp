@@ -6,6 +6,7 @@
 #include "kernels/cuda/device/urgent_work.hpp"
 #include "kernels/cuda/let/leaf_lists.hpp"
 #include "kernels/cuda/trees/group_runs.hpp"
+#include "kernels/cuda/trees/leaf_octupoles.hpp"
 
 namespace grove {
 namespace {
@@ -167,6 +168,7 @@ void DeviceForest::update(const DeviceParticles& particles, const Box& box, cons
   updated.finds_levels = finds_levels;
   builder_->refit(fields, gravity, units, median_acceleration, updated, groups(),
                   static_cast<std::uint32_t>(nodes()));
+  if (gravity.order == Order::octupole) cuda::find_octupoles(trees(), static_cast<std::uint32_t>(nodes()));
   if (!gravity.images.expands_far()) {
     balls_ = {};
     return;
