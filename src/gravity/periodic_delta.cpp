@@ -17,7 +17,7 @@ double over_few(Count particles) {
 
 double most_delta(const GravityParameters& gravity, Count particles) {
   if (gravity.order != Order::octupole) return gravity.delta;
-  return 0.62 * gravity.delta * std::pow(over_few(particles), 0.16);
+  return std::min(1.45, 0.62 * std::pow(over_few(particles), 0.16)) * gravity.delta;
 }
 
 double periodic_delta(const GravityParameters& gravity, const GravityStorage::Sums& sums, double most) {

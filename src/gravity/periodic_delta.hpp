@@ -6,7 +6,7 @@ namespace grove {
 
 /// The largest delta that forces in a periodic box take: that of the parameters, or, with octupoles, what
 /// errs as much as that with quadrupoles, where far cells act through expansions. What walks sum falls faster
-/// with the number of particles then (fitted from 32^3 to 256^3 particles, docs/cosmology.md).
+/// with the number of particles then, up to 300^3 (fitted from 32^3 to 512^3 particles, docs/cosmology.md).
 double most_delta(const GravityParameters& gravity, Count particles);
 
 /// Delta for all targets in a periodic box, at most this one.

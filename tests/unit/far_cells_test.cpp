@@ -323,7 +323,7 @@ TEST(FarDelta, grows_with_the_number_of_particles_within_bounds) {
     }
 }
 
-/// Fitted factors: 0.62 up to 48^3 particles, and N^0.16 from there on.
+/// Fitted factors: 0.62 up to 48^3 particles, N^0.16 from there on, and at most 1.45.
 TEST(MostDelta, with_octupoles_grows_with_the_number_of_particles) {
   GravityParameters gravity;
   gravity.delta = 1e-4;
@@ -332,6 +332,8 @@ TEST(MostDelta, with_octupoles_grows_with_the_number_of_particles) {
   EXPECT_DOUBLE_EQ(most_delta(gravity, 1000), 0.62e-4);
   EXPECT_DOUBLE_EQ(most_delta(gravity, 48 * 48 * 48), 0.62e-4);
   EXPECT_NEAR(most_delta(gravity, Count{256} * 256 * 256), 1.385e-4, 1e-7);  // 151.7^0.16
+  for (const Count many : {Count{512} * 512 * 512, Count{1} << 50})
+    EXPECT_DOUBLE_EQ(most_delta(gravity, many), 1.45e-4);
 }
 
 }  // namespace
