@@ -27,8 +27,8 @@ std::vector<Row> expansion_rows() {
        "`theta` (`angle`), or direct sums"},
       {"gravity", "order", choice(in, &G::order), dimension::none, any, optional,
        "terms of the expansion of a node's force; unless given `octupole` in a periodic box, with the "
-       "criterion "
-       "`acceleration`, the kernel `spline` and the walk `groups`"},
+       "criterion `acceleration`, the kernel `spline` and the walk `groups`; octupoles of these boxes act in "
+       "steps of many active particles, quadrupoles in others"},
       {"gravity", "kernel", choice(in, &G::kernel), dimension::none, any, optional,
        "shape of softened particles"},
   };

@@ -122,11 +122,13 @@ GravitySetup Gravity::agree_on_setup(const Domain& domain) const {
   check_range([&] { return storage_.farthest(); }, parameters_, units, domain.box.edge, setup.particles,
               sums.largest_mass > 0);
   setup.walk = {setup.stands_in ? parameters_.first_evaluation() : parameters_, units};
+  setup.walk.gravity.order = parameters_.order_of_near_walks();
   setup.far_delta = setup.walk.gravity.delta;
   if (!parameters_.images.are_open() && parameters_.criterion == Criterion::acceleration &&
       !setup.stands_in) {
-    const double most = most_delta(parameters_, setup.particles);
-    const double near = periodic_delta(parameters_, sums, std::min(most, parameters_.delta)),
+    const double most = most_delta(parameters_, setup.particles),
+                 most_near = std::min(most_delta(setup.walk.gravity, setup.particles), parameters_.delta);
+    const double near = periodic_delta(parameters_, sums, most_near),
                  far = far_delta(periodic_delta(parameters_, sums, most), most, setup.particles);
     const std::array<double, 2> deltas = comm_.broadcast(std::array<double, 2>{near, far});
     setup.walk.gravity.delta = deltas[0];  // the master's: powers differ between libraries
@@ -148,6 +150,7 @@ GravitySetup Gravity::with_far_cells(GravitySetup setup) const {
   const double softening = *std::max_element(gravity.softening.begin(), gravity.softening.end());
   gravity.images.least_ball = least_ball_of(spline_radius_over_softening * softening);
   gravity.delta = setup.far_delta;
+  gravity.order = parameters_.order;
   return setup;
 }
 

@@ -80,8 +80,9 @@ TEST(Force, reports_the_same_forces_from_any_number_of_ranks) {
 TEST(Force, knows_periodic_boxes) {
   const Communicator comm(MPI_COMM_WORLD);
   const testing::TestFolder folder(comm, "periodic_force");
-  const auto forces_of = [&](const std::string& file, std::vector<std::string> words) {
-    words.insert(words.begin(), {folder / file, "--softening", "0.001", "--json", folder / "forces.json"});
+  const auto forces_of = [&](const std::string& file, std::vector<std::string> words,
+                             const char* softening = "0.001") {
+    words.insert(words.begin(), {folder / file, "--softening", softening, "--json", folder / "forces.json"});
     force(comm, words);
     const nlohmann::json json = read_json(folder / "forces.json");
     EXPECT_LT(json["error"]["p99"], 0.004);
@@ -105,9 +106,16 @@ TEST(Force, knows_periodic_boxes) {
 
   options.comoving = ComovingTime{Cosmology{}, 0.7, 0.1};
   write_cube(comm, folder / "comoving.hdf5", 500, 1e-3, options);
-  const nlohmann::json comoving = forces_of("comoving.hdf5", {});
-  EXPECT_NEAR(comoving["box"].get<double>(), 0.7, 1e-15);  // in units of kpc / h
-  EXPECT_EQ(comoving["interactions_per_particle"], stated["interactions_per_particle"]);
+  const nlohmann::json comoving = forces_of("comoving.hdf5", {}, "0.0007");  // in units of kpc / h
+  EXPECT_NEAR(comoving["box"].get<double>(), 0.7, 1e-15);
+  // Accelerations round otherwise in other units, so that some of the 64,000 opening tests, four at most, may
+  // end otherwise: each adds or takes a node, or its up to 8 particles, for the 32 of a group.
+  constexpr double group = 4 * 32 / 500.;
+  const auto count = [](const nlohmann::json& from, const char* kind) {
+    return from["interactions_per_particle"][kind].get<double>();
+  };
+  EXPECT_NEAR(count(comoving, "cell"), count(stated, "cell"), group);
+  EXPECT_NEAR(count(comoving, "particle"), count(stated, "particle"), 8 * group);
   EXPECT_THROW(force(comm, {folder / "comoving.hdf5", "-o", folder / "none.hdf5"}), InputError);
   EXPECT_THROW(force(comm, {folder / "periodic.hdf5", "--softening", "0.1"}), InputError);
   EXPECT_THROW(force(comm, {folder / "open.hdf5", "--box-size", "0"}), InputError);

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -108,6 +111,42 @@ TEST(PeriodicGravity, goes_on_a_little_outside_of_the_box) {
   }
   // Some 1e-5 of either tree, and as much of the expansion at such places.
   EXPECT_LT(std::sqrt(errors / squares), 1e-4);
+}
+
+/// The forces of a full evaluation, of one with few active particles, and of a full one again. All have the
+/// same |a_old|, so that only what nodes do can differ.
+std::array<std::uint64_t, 3> forces_in_turn(const Communicator& comm, Order order) {
+  Particles all = clustered_box(1500);
+  Count active = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all.rung[i] = all.id[i] % 20 == 0 ? 1 : 0;
+    active += all.rung[i];
+  }
+  SharedDomain shared = share_out(comm, all, 64);
+  GravityParameters parameters = periodic_parameters(1e-2);
+  parameters.order = order;
+  HostForces forces(comm, parameters, shared.particles);
+  const auto hash_after = [&](const EvaluationPlan& plan) {
+    Particles& p = shared.particles;
+    std::fill(p.old_acceleration.begin(), p.old_acceleration.end(), 0.5F);
+    std::fill(p.acceleration.begin(), p.acceleration.end(), Vec3f{0, 0, 0});
+    std::fill(p.potential.begin(), p.potential.end(), 0.F);
+    forces.evaluate(shared.domain, plan);
+    return force_hash(comm, p);
+  };
+  const std::uint64_t full = hash_after({});
+  const std::uint64_t few = hash_after({.grows = false, .first_active = 1, .active = active});
+  return {full, few, hash_after({.grows = false})};
+}
+
+TEST(PeriodicGravity, few_active_particles_meet_quadrupoles_and_all_together_octupoles) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const auto octupoles = forces_in_turn(comm, Order::octupole),
+             quadrupoles = forces_in_turn(comm, Order::quadrupole);
+  EXPECT_NE(octupoles[0], quadrupoles[0]);
+  EXPECT_EQ(octupoles[1], quadrupoles[1]);
+  EXPECT_EQ(octupoles[2], octupoles[0]) << "quadrupoles in between change nothing";
+  EXPECT_EQ(octupoles, forces_in_turn(Communicator(MPI_COMM_SELF), Order::octupole));
 }
 
 }  // namespace
