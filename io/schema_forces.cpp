@@ -20,8 +20,8 @@ std::vector<Row> expansion_rows() {
        "opening angle; of the first evaluation also where the criterion is an accuracy"},
       {"gravity", "delta", at(in, &G::delta), dimension::none, Range{0, 1, false}, optional,
        "accuracy of `multipole`, `acceleration` and `relative_edge`; unset: as `accuracy` says; in a "
-       "periodic "
-       "box `acceleration` takes a smaller one while matter is nearly homogeneous: docs/cosmology.md"},
+       "periodic box `acceleration` takes a smaller one while matter is nearly homogeneous, and for nodes "
+       "with octupoles 0.62 to 1.45 times as much, by the number of particles: docs/cosmology.md"},
       {"gravity", "first", choice(in, &G::first), dimension::none, any, optional,
        "forces from which a criterion that needs an acceleration has its first one: by the opening angle "
        "`theta` (`angle`), or direct sums"},

@@ -165,7 +165,7 @@ void take_expanded(const ExpansionFrame& frame, const TargetBounds& target, cons
   expanded.resize(taken + cells.size());
   for (const std::int32_t index : cells) {
     const CellSource& cell = tree.cells[static_cast<std::size_t>(index)];
-    const bool expands = frame.expands(frame.order, cell.mass, cell.softening, target.distance2(cell.centre));
+    const bool expands = frame.expands(cell.mass, cell.softening, target.distance2(cell.centre));
     cells[kept] = expanded[taken] = index;
     kept += expands ? 0 : 1, taken += expands ? 1 : 0;
   }

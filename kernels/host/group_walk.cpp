@@ -142,7 +142,7 @@ struct Tester {
       const bool far = distance2 > node.near2;
       if (accepts(node.reach2, node.power, distance2, target.inverse_tolerance, 0)) {
         const CellSource& cell = tree.cells[static_cast<std::size_t>(index)];
-        const bool expands = far && frame.expands(frame.order, cell.mass, cell.softening, distance2);
+        const bool expands = far && frame.expands(cell.mass, cell.softening, distance2);
         *(expands ? ends.expanded : far ? ends.far_cells : ends.near_cells)++ = index;
       } else if (node.child >= 0) {
         push_children(node, ends);

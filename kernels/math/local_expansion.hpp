@@ -303,11 +303,17 @@ struct ExpansionFrame {
             larger(targets.softening, least_softening),
             order};
   }
-  /// distance2: of the cell from the box. In units of the radius, as d^6 and radius^4 themselves leave the
-  /// range of a float. of: the order of the frame.
-  GROVE_HOST_DEVICE bool expands(Order of, float mass, float cell_softening, float distance2) const {
+  /// distance2: of the cell from the box.
+  GROVE_HOST_DEVICE bool expands(float mass, float cell_softening, float distance2) const {
+    return order == Order::octupole ? expands<Order::octupole>(mass, cell_softening, distance2)
+                                    : expands<Order::quadrupole>(mass, cell_softening, distance2);
+  }
+  /// The same where the order of the frame is known. In units of the radius, as d^6 and radius^4 themselves
+  /// leave the range of a float.
+  template <Order known>
+  GROVE_HOST_DEVICE bool expands(float mass, float cell_softening, float distance2) const {
     const float x = distance2 * per_radius2;
-    return x > 1 && x * x * (of == Order::octupole ? x * std::sqrt(x) : x) > mass * per_mass &&
+    return x > 1 && x * x * (known == Order::octupole ? x * std::sqrt(x) : x) > mass * per_mass &&
            distance2 > scale_of(Spline{}, larger(cell_softening, softening)) * (1 + leaf_margin);
   }
 };

@@ -58,8 +58,8 @@ struct ThirdMoments {
 };
 
 /// An octupole in eight bytes: seven numbers from -127 to 127, and the exponent of the unit that all share.
-/// Off by at most 1/127 of the largest component, which is little beside the moments that are
-/// left out.
+/// These are off by at most 1/127 of the largest of them, the three components that follow from them by twice
+/// that, which is little beside the moments that are left out.
 struct PackedOctupole {
   std::uint32_t low;   ///< xxx, xxy, xyy, yyy; a byte each, 128 more than the number
   std::uint32_t high;  ///< xxz, xyz, yyz, and the exponent as a float has it; 0: all are 0

@@ -119,14 +119,13 @@ struct GravityParameters {
     return !images.are_open() && walk == WalkKind::groups && kernel == SofteningKernel::spline;
   }
   /// The order where none is asked for. In a periodic box, where forces nearly cancel, octupoles give the
-  /// same accuracy for half of the interactions (docs/cosmology.md).
+  /// same accuracy for half of the interactions, and never take longer by much (docs/cosmology.md).
   Order usual_order() const {
     return expands_far() && criterion == Criterion::acceleration ? Order::octupole : Order::quadrupole;
   }
   /// The order in steps in which far cells do not act through expansions, though they do in others. Few
   /// particles are active in these, deep in halos and within the reach of softening, where nodes with
-  /// octupoles are opened: 256^3 particles took 130 s from z = 49 to 0 with octupoles in all steps, 109 s
-  /// without any.
+  /// octupoles are opened.
   Order order_of_near_walks() const {
     return expands_far() && order == Order::octupole ? Order::quadrupole : order;
   }
@@ -148,13 +147,13 @@ struct GravityParameters {
   /// is 2 to 12 % larger than without expansions (docs/measurements/gpu-forces.md). In a periodic box, where
   /// forces cancel, what is left out counts more: a displaced lattice has 6.0e-4 at high accuracy with 4,
   /// 2.0e-4 with 16, and 1.4e-4 with 64 as without expansions. If cells of the ORB that are far off act on
-  /// whole leaves, 16 is enough; with octupoles half of all that.
+  /// whole leaves, 16 is enough, with octupoles, and fifth order, 8.
   float expansion_excess() const {
     if (criterion != Criterion::acceleration || order == Order::monopole || kernel != SofteningKernel::spline)
       return no_expansion;
     if (images.are_open()) return 4;
-    const float few = order == Order::octupole ? 8 : 16;
-    return images.expands_far() ? few : 2 * few;
+    if (!images.expands_far()) return 32;
+    return order == Order::octupole ? 8 : 16;
   }
   /// The same with an opening angle for a criterion.
   GravityParameters first_evaluation() const {

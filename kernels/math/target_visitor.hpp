@@ -61,14 +61,14 @@ class TargetExpansion {
       const PackedOctupole octupole = octupole_of(moments);
       add_octupole(d, CellSource::of(core.centre, core.mass, moments, 0, 0), octupole.numbers(),
                    octupole.unit(), sum);
-      return;
+    } else {
+      const float softening = larger(std::abs(softening_of(core)), least_softening);
+      const float scale = pair_scale(Shape{}, scale_, scale_of_node(Shape{}, core, moments, softening));
+      if (is_near(Shape{}, d, scale))
+        add_node(Shape{}, d, core, moments, scale);
+      else
+        add_node(Newton{}, d, core, moments, scale);
     }
-    const float softening = larger(std::abs(softening_of(core)), least_softening);
-    const float scale = pair_scale(Shape{}, scale_, scale_of_node(Shape{}, core, moments, softening));
-    if (is_near(Shape{}, d, scale))
-      add_node(Shape{}, d, core, moments, scale);
-    else
-      add_node(Newton{}, d, core, moments, scale);
   }
 
   GROVE_HOST_DEVICE void particle(float mass, float softening, const Vec3f& d) {

@@ -309,7 +309,8 @@ void add_expansion_options(CLI::App& force, GravityParameters& gravity, std::opt
              "First pass of a criterion that needs accelerations: by the opening angle, or direct sums");
   add_optional_choice(
       force, "--order", order, orders,
-      "Terms of the expansion of a node's force; default: quadrupole, in a periodic box octupole");
+      "Terms of the expansion of a node's force; default: quadrupole, in a periodic box octupole, with the "
+      "criterion `acceleration`, the kernel `spline` and the walk `groups`");
   add_choice(force, "--kernel", gravity.kernel, kernels, "Shape of softened particles");
 }
 

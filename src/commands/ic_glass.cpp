@@ -49,7 +49,7 @@ Particles random_places(const Communicator& comm, Count count, std::uint64_t see
   return particles;
 }
 
-/// Lattices and glasses have small forces, of which the first digits are enough.
+/// Lattices and glasses have small forces, of which the first digits are enough: quadrupoles do.
 GravityParameters repulsion(double spacing) {
   GravityParameters gravity;
   gravity.images = {1};

@@ -57,7 +57,8 @@ inline int first_left_out(Order order) {
 /// quadrupole) leaves out at most y^n/n! times the largest n-th derivative of the acceleration on the way
 /// from its centre to a particle at y. That is below (n + 1)! m/R^(n+2): of Newton's force with R = r, of
 /// Plummer's with R^2 = r^2 + eps^2 (1/r in a fourth dimension, eps aside), of the spline's with R = max(r,
-/// 0.92 eps) (worked out numerically for n = 2 and 3). A particle at r has d < r/(1 - theta), y < theta d,
+/// 0.92 eps) (worked out numerically for n = 2 and 3; nodes with octupoles, n = 4, act by Newton's force
+/// alone). A particle at r has d < r/(1 - theta), y < theta d,
 /// and no point on the way is nearer than d - y > r (1 - theta)/(1 + theta).
 inline double expansion_bound(const Particles& p, const GravityParameters& gravity, std::size_t i) {
   const double theta = gravity.theta, n = first_left_out(gravity.order);

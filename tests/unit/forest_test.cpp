@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
 #include "forest/check.hpp"
+#include "kernels/math/octupole.hpp"
 #include "kernels/math/tree_renewal.hpp"
 #include "support/active_leaves.hpp"
 #include "support/distributions.hpp"
@@ -284,6 +286,48 @@ TEST(TopMoments, agreeWithSumsOverParticles) {
     EXPECT_GE(top.core[n].radius * length, radius * (1 - 2e-7));
     EXPECT_LE(top.core[n].radius * length, 2 * radius);  // sqrt(3) at most by the corner of the box
     EXPECT_GE(top.core[n].reach2, top.core[n].radius * top.core[n].radius);
+  }
+}
+
+std::array<double, 7> components(const Octupole<double>& o) {
+  return {o.xxx, o.xxy, o.xyy, o.yyy, o.xxz, o.xyz, o.yyz};
+}
+
+/// A cell adds the packed octupoles of its halves to what these have about its own centre, and is packed
+/// itself: the errors of its halves add up, and packing adds 1/127 of its largest component. Centres and
+/// second moments are off by roundings as above, of which the largest meets the third power of the radius.
+TEST(TopMoments, haveOctupolesOfTheirParticles) {
+  Particles particles = make_shape(Shape::hernquist, 4000);
+  GravityParameters gravity = opening(Criterion::opening_radius);
+  gravity.order = Order::octupole;
+  const Grown grown = grow(particles, gravity, 128);
+  const TopTree top = grown.top.view();
+  ASSERT_GT(top.nodes, 30);
+  std::vector<double> off(static_cast<std::size_t>(top.nodes));  // at most
+  for (std::int32_t n = top.nodes; n-- > 0;) {                   // halves lie behind their cells
+    const Cell& cell = grown.cells[static_cast<std::size_t>(n)];
+    const double length = grown.units.length;
+    ThirdMoments third;
+    for (auto i = static_cast<std::size_t>(cell.first); i < static_cast<std::size_t>(cell.first + cell.count);
+         ++i)
+      third.add(particles.mass[i] / grown.units.mass, (particles.position[i] - top.centre[n]) * (1 / length));
+    const auto expected = components(third.octupole()),
+               found = components(octupole_of(top.moments[n]).unpacked<double>());
+    double largest = 0, worst = 0;
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      largest = std::max(largest, std::abs(expected[k]));
+      worst = std::max(worst, std::abs(found[k] - expected[k]));
+    }
+    const double radius = top.core[n].radius, rounding = 1e-6 * top.core[n].mass * radius * radius * radius;
+    if (top.links[n].is_leaf()) {
+      off[static_cast<std::size_t>(n)] = worst;  // as check.hpp looks at the trees of leaves
+      continue;
+    }
+    const auto child = static_cast<std::size_t>(top.links[n].child);
+    const double of_halves = off[child] + off[child + 1];
+    off[static_cast<std::size_t>(n)] = of_halves + (largest + of_halves) / 127 + rounding;
+    EXPECT_LE(worst, off[static_cast<std::size_t>(n)]) << "cell " << n;
+    EXPECT_LT(of_halves, 0.5 * largest + rounding) << "a bound that says nothing, cell " << n;
   }
 }
 

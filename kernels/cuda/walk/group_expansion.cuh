@@ -59,7 +59,7 @@ class GroupExpansion {
     has_some_ = false;
   }
   __device__ bool takes(const NodeCore& core, float distance2) const {
-    return m_.frame.expands(order, core.mass, std::abs(core.softening), distance2);
+    return m_.frame.expands<order>(core.mass, std::abs(core.softening), distance2);
   }
 
   /// Adds the cells of those lanes that have one. centre: in the frame of the targets.
