@@ -26,6 +26,7 @@
 #include "run/simulation.hpp"
 #include "run/start/initial_state.hpp"
 #include "run/start/run_needs.hpp"
+#include "run/start/run_timeline.hpp"
 
 namespace grove {
 
@@ -65,7 +66,7 @@ bool says_complete(const Communicator& comm, const Parameters& parameters, const
   if (!is_complete(from, parameters)) return false;
   if (comm.is_master())
     say("the run is complete: time.end = {} was reached after {}; a later time.end goes on\n",
-        parameters.shown.text(parameters.time.end, dimension::time), how_many(from.run.steps_done, "step"));
+        moment_text(parameters.time.end, parameters), how_many(from.run.steps_done, "step"));
   return true;
 }
 

@@ -89,11 +89,11 @@ void RunReports::open() {
     write_text(folder + "/used-parameters.yml", used_parameters(run_.parameters));
     const DisplayUnits& shown = run_.parameters.shown;
     const Timeline& timeline = run_.timeline;
-    const auto time_text = [&](double time) { return shown.text(time, dimension::time); };
+    const auto time_text = [&](double time) { return moment_text(time, shown, timeline.expansion()); };
     say("particles: {}, leaves: {}, ranks: {}; longest steps: {} of {}, from time {} to {}; results: {}\n",
         run_.forces.particles, run_.domain.leaves(), run_.comm.size(), timeline.steps(),
         timeline.is_even_in_logarithm() ? fmt::format("{:.6g} in ln a", timeline.step())
-                                        : time_text(timeline.step()),
+                                        : shown.text(timeline.step(), dimension::time),
         time_text(timeline.begin()), time_text(timeline.end()), folder);
     const std::string& devices = run_.backend.traits().devices;
     say("{}", devices);

@@ -85,7 +85,7 @@ class Simulation {
   /// As snapshots of the present are written.
   WriteOptions snapshot_options() const { return outputs_.options(time()); }
   /// As it is shown to the user.
-  std::string time_text() const { return parameters_.shown.text(time(), dimension::time); }
+  std::string time_text() const { return moment_text(time(), parameters_.shown, timeline_.expansion()); }
   /// In expanding space those of peculiar().
   Totals totals() const;
 

@@ -35,7 +35,7 @@ RunState Simulation::state() const {
 }
 
 CheckpointSource Simulation::source(const RunState& run) const {
-  CheckpointSource source{run, time(), parameters_, domain_, *backend_, {}};
+  CheckpointSource source{run, time(), time_text(), parameters_, domain_, *backend_, {}};
   if (const auto& above = tuning_.rule().above) source.rebuild_above = above->state();
   return source;
 }

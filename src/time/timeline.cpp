@@ -44,6 +44,12 @@ double rounding_of_times(double begin, double end) {
   return 8 * std::numeric_limits<double>::epsilon() * std::max(std::abs(begin), std::abs(end));
 }
 
+std::string moment_text(double time, const DisplayUnits& shown, const Expansion* expansion) {
+  const std::string text = shown.text(time, dimension::time);
+  if (!expansion || !(time > 0)) return text;
+  return fmt::format("{} (z = {:.6g})", text, redshift_of(expansion->scale_factor(time)));
+}
+
 Timeline::Timeline(double begin, double end, double step, std::int64_t steps, ExpandingTime expanding)
     : expanding_(std::move(expanding)),
       begin_time_(begin),
@@ -57,11 +63,7 @@ Timeline::Timeline(double begin, double end, double longest_step, const DisplayU
                    ExpandingTime expanding)
     : Timeline(begin, end, longest_step, 0, std::move(expanding)) {
   const auto text = [&](double time) { return shown.text(time, dimension::time); };
-  const auto moment = [&](double time) {
-    return expansion() && time > 0
-               ? fmt::format("{} (z = {:.4g})", text(time), redshift_of(expansion()->scale_factor(time)))
-               : text(time);
-  };
+  const auto moment = [&](double time) { return moment_text(time, shown, expansion()); };
   if (!(begin < end))
     throw InputError(fmt::format(
         "time.end = {} must be later than the begin, {} (time.begin, else the time of the snapshot)",

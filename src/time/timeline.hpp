@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/display_units.hpp"
 #include "cosmology/expansion.hpp"
@@ -10,6 +11,10 @@ namespace grove {
 
 /// Times of a run that differ by no more are the same, computed in two ways.
 double rounding_of_times(double begin, double end);
+
+/// A time as messages say it: "5.9 Gyr", in expanding space "5.9 Gyr (z = 1)". expansion: none if space is
+/// static.
+std::string moment_text(double time, const DisplayUnits& shown, const Expansion* expansion);
 
 /// The expansion of space in which a run takes place, and what its longest steps have in common.
 struct ExpandingTime {

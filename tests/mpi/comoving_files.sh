@@ -42,6 +42,7 @@ mv short/snapshot_000.hdf5 whole.hdf5
 rm -r "$(last_of short)"
 own -P output.folder=short --resume "$(last_of short)" --check || fail "no check of a run that goes on without its file: $(cat err)"
 own -P output.folder=short --resume auto || fail "a run needs its file to go on: $(cat err)"
+grep -q "goes on after step .*, time .* (z = [0-9.]*)" out err || fail "no redshift of where a run goes on"
 cmp short/snapshot_000.hdf5 whole.hdf5 || fail "a run that goes on without its file comes to something else"
 own -P output.folder=short --resume never --check && fail "a new run needs no file"
 grep -q "own.hdf5: no such file" err || fail "no word of the file that is not there"

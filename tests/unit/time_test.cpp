@@ -48,6 +48,18 @@ TEST(Timeline, is_extended_by_the_steps_that_it_has) {
   EXPECT_THROW(Timeline::extended(1, 0.1, 0.3), InputError);
 }
 
+// In a universe of matter alone a = (3 H0 t / 2)^(2/3): 1 at 2 / (3 H0), 1/4 at an eighth of that.
+TEST(Timeline, tells_moments_with_their_redshift) {
+  Cosmology flat;
+  flat.hubble = 2. / 3;
+  const Expansion expansion(flat);
+  const DisplayUnits none = DisplayUnits::none();
+  EXPECT_EQ(moment_text(0.125, none, &expansion), "0.125 (z = 3)");
+  EXPECT_EQ(moment_text(1, none, &expansion), "1 (z = 0)");
+  EXPECT_EQ(moment_text(0, none, &expansion), "0");
+  EXPECT_EQ(moment_text(0.125, none, nullptr), "0.125");
+}
+
 // The ends that the message names, read as a user would type them, are taken, and lie around the wrong one.
 TEST(Timeline, names_the_ends_that_are_next) {
   struct Case {

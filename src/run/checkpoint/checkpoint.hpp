@@ -51,6 +51,7 @@ struct RunState {
 struct CheckpointSource {
   const RunState& run;
   double time;
+  std::string time_text;  ///< as it is shown to the user
   const Parameters& parameters;
   const Domain& domain;
   Backend& backend;

@@ -105,7 +105,7 @@ CheckpointManifest manifest_of(const CheckpointSource& source) {
   manifest.backend = source.backend.traits().name;
   manifest.step = source.run.steps_done;
   manifest.time = source.time;
-  manifest.time_text = source.parameters.shown.text(source.time, dimension::time);
+  manifest.time_text = source.time_text;
   manifest.shown = source.parameters.shown.names();
   manifest.particles = source.domain.cells[0].count;
   manifest.leaves = source.domain.leaves();

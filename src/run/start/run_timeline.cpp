@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <string>
+#include <optional>
 
 namespace grove {
 namespace {
@@ -29,12 +29,14 @@ OutputTimes output_times_of(const Parameters& parameters, double begin, double e
   const OutputParameters& output = parameters.output;
   const DisplayUnits& shown = parameters.shown;
   if (output.times.empty()) return OutputTimes::regular(begin, end, output.every.value_or(0), shown);
-  return OutputTimes::listed(output.times, begin, end, [&](double time) {
-    const std::string text = shown.text(time, dimension::time);
-    if (!parameters.universe) return text;
-    const double a = Expansion(*parameters.universe, largest_scale_factor).scale_factor(time);
-    return fmt::format("z = {:.6g} ({})", redshift_of(a), text);
-  });
+  return OutputTimes::listed(output.times, begin, end,
+                             [&](double time) { return moment_text(time, parameters); });
+}
+
+std::string moment_text(double time, const Parameters& parameters) {
+  std::optional<Expansion> expansion;
+  if (parameters.universe) expansion.emplace(*parameters.universe, largest_scale_factor);
+  return moment_text(time, parameters.shown, expansion ? &*expansion : nullptr);
 }
 
 double time_of(const SnapshotHeader& header, const Parameters& parameters) {
