@@ -234,16 +234,16 @@ TEST(ExpansionFrame, takes_what_is_far_beside_the_tolerance) {
   EXPECT_FLOAT_EQ(frame.radius, std::sqrt(3.F));
   // 4 m radius^4 = |a| Delta d^6, where 1 / (Delta |a|) = 2^2.5.
   const double third_power = 4 * 0.25 * 9 * std::pow(2, 2.5), least = std::cbrt(third_power);
-  EXPECT_TRUE(frame.expands(Order::quadrupole, 0.25F, 0, static_cast<float>(least * 1.001)));
-  EXPECT_FALSE(frame.expands(Order::quadrupole, 0.25F, 0, static_cast<float>(least * 0.999)));
+  EXPECT_TRUE(frame.expands(0.25F, 0, static_cast<float>(least * 1.001)));
+  EXPECT_FALSE(frame.expands(0.25F, 0, static_cast<float>(least * 0.999)));
   // 4 m radius^5 = |a| Delta d^7, where 1 / (Delta |a|) = 2^3.
   const ExpansionFrame of_octupoles = ExpansionFrame::of(targets, 4, Order::octupole);
   const double least7 = std::pow(4 * 0.25 * std::pow(3, 2.5) * 8, 2. / 7);
-  EXPECT_TRUE(of_octupoles.expands(Order::octupole, 0.25F, 0, static_cast<float>(least7 * 1.001)));
-  EXPECT_FALSE(of_octupoles.expands(Order::octupole, 0.25F, 0, static_cast<float>(least7 * 0.999)));
+  EXPECT_TRUE(of_octupoles.expands(0.25F, 0, static_cast<float>(least7 * 1.001)));
+  EXPECT_FALSE(of_octupoles.expands(0.25F, 0, static_cast<float>(least7 * 0.999)));
   // Not within the group's ball, however light it is.
-  EXPECT_FALSE(frame.expands(Order::quadrupole, 1e-20F, 0, 2.99F));
-  EXPECT_TRUE(frame.expands(Order::quadrupole, 1e-20F, 0, 3.01F));
+  EXPECT_FALSE(frame.expands(1e-20F, 0, 2.99F));
+  EXPECT_TRUE(frame.expands(1e-20F, 0, 3.01F));
 }
 
 TEST(ExpansionFrame, takes_nothing_that_softening_reaches) {
@@ -251,8 +251,8 @@ TEST(ExpansionFrame, takes_nothing_that_softening_reaches) {
     const ExpansionFrame frame =
         ExpansionFrame::of(bounds(1, 1e-3F, of_targets ? 2 : 0), 4, Order::quadrupole);
     const float of_cell = of_targets ? 0 : 2;
-    EXPECT_FALSE(frame.expands(Order::quadrupole, 1e-9F, of_cell, 5.599F * 5.599F));
-    EXPECT_TRUE(frame.expands(Order::quadrupole, 1e-9F, of_cell, 5.601F * 5.601F));
+    EXPECT_FALSE(frame.expands(1e-9F, of_cell, 5.599F * 5.599F));
+    EXPECT_TRUE(frame.expands(1e-9F, of_cell, 5.601F * 5.601F));
   }
 }
 
@@ -264,8 +264,8 @@ TEST(ExpansionFrame, does_not_depend_on_the_unit_of_length) {
     const ExpansionFrame frame = ExpansionFrame::of(bounds(unit, tolerance, 0), 4, Order::quadrupole);
     // (d / radius)^6 = 4 m 20^2.5 / radius^2
     const double m = 0.01, x = std::cbrt(4 * m * std::pow(20, 2.5) / 3), least = 3 * x * unit * unit;
-    EXPECT_TRUE(frame.expands(Order::quadrupole, 0.01F, 0, static_cast<float>(least * 1.001))) << power;
-    EXPECT_FALSE(frame.expands(Order::quadrupole, 0.01F, 0, static_cast<float>(least * 0.999))) << power;
+    EXPECT_TRUE(frame.expands(0.01F, 0, static_cast<float>(least * 1.001))) << power;
+    EXPECT_FALSE(frame.expands(0.01F, 0, static_cast<float>(least * 0.999))) << power;
   }
 }
 
@@ -275,8 +275,8 @@ TEST(ExpansionFrame, takes_nothing_where_everything_is_to_be_exact) {
   // Without any tolerance everything is opened, and bodies of no extent are not expanded.
   const ExpansionFrame exact = ExpansionFrame::of(bounds(1, 1e30F, 0), 4, Order::quadrupole);
   for (const float mass : {0.F, least, 1.F}) {
-    EXPECT_FALSE(never.expands(Order::quadrupole, mass, 0, far)) << mass;
-    EXPECT_FALSE(exact.expands(Order::quadrupole, mass, 0, far)) << mass;
+    EXPECT_FALSE(never.expands(mass, 0, far)) << mass;
+    EXPECT_FALSE(exact.expands(mass, 0, far)) << mass;
   }
   // A group in one place has a radius all the same.
   EXPECT_GT(ExpansionFrame::of(bounds(0, 1, 0), 4, Order::quadrupole).radius, 0);
