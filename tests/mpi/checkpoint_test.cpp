@@ -164,7 +164,7 @@ TEST_F(CheckpointOnHost, keeps_leaves_in_several_runs) {
   run.begin(comm_).write_checkpoint();
   RunState state = open_checkpoint(comm_, checkpoints.latest_first().at(0)).run;
   ++state.steps_done;
-  write_checkpoint(comm_, checkpoints, "", {state, 0, run.parameters, domain, *backend, {}});
+  write_checkpoint(comm_, checkpoints, "", {state, 0, "0", run.parameters, domain, *backend, {}});
 
   std::uint64_t written = 0;
   const TreeShapes trees = backend->gravity().state(domain).stored.trees.trees;
