@@ -87,8 +87,8 @@ void resume(const Communicator& comm, const Parameters& parameters, const Backen
 void pause(StopRequests& requests) {
   if (requests.poll_stop())
     throw Agreed<Stopped>(
-        fmt::format("stopped before its first step, as asked by {}; nothing is left behind: it begins anew "
-                    "when it is started again",
+        fmt::format("stopped before its first step, as asked by {}; there are no results yet, and it begins "
+                    "anew when it is started again",
                     requests.reason()));
 }
 
