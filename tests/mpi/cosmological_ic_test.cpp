@@ -151,9 +151,10 @@ TEST_F(CosmologicalConditions, of_a_run_begin_at_the_time_that_it_says) {
 TEST_F(CosmologicalConditions, of_a_run_whose_outputs_lie_outside_are_told_as_redshifts) {
   const Parameters p =
       parse_parameters(parameters_text, "run.yml", {"time.begin=z=40", R"(output.times=["z=50"])"});
-  expect_message("output.times: z = 50 (", [&] { output_times_of(p, *p.time.begin, p.time.end); });
-  expect_message(" lies outside the run, z = 40 (", [&] { output_times_of(p, *p.time.begin, p.time.end); });
-  expect_message(" to z = 0 (", [&] { output_times_of(p, *p.time.begin, p.time.end); });
+  expect_message(" Gyr (z = 50) lies outside the run, ",
+                 [&] { output_times_of(p, *p.time.begin, p.time.end); });
+  expect_message(" Gyr (z = 40) to ", [&] { output_times_of(p, *p.time.begin, p.time.end); });
+  expect_message(" Gyr (z = 0)", [&] { output_times_of(p, *p.time.begin, p.time.end); });
 }
 
 TEST_F(CosmologicalConditions, take_a_table) {
