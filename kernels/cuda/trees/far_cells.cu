@@ -1,5 +1,7 @@
 #include "kernels/cuda/trees/far_cells.hpp"
 
+#include <cuda_pipeline.h>
+
 #include <stdexcept>
 #include <type_traits>
 
@@ -122,7 +124,7 @@ constexpr int sources_of_batch = 32, images_of_code = 32;
 constexpr int table_row = sources_of_batch + 1;
 
 struct FarMemory {
-  DeviceComplex moments[FarHarmonics::size * table_row], irregular[FarHarmonics::size * table_row];
+  DeviceComplex multipoles[FarHarmonics::size * table_row], irregular[FarHarmonics::size * table_row];
   FarHarmonics local;
   Harmonics<far_order> images, regular;
   /// The terms of both but for the first, in powers of the ball's radius and in units of the box's mass: in
@@ -184,16 +186,23 @@ __device__ void descend_far(const DeviceFarTree& tree, const Ball& target, FarMe
   }
 }
 
-/// Puts the multipoles and irregular harmonics of a batch into shared memory: warps take a source each for
-/// the ones, and all sources for one m or two of the others.
-__device__ void stage_far(const DeviceFarTree& tree, const BallPlaces& places, int warp, int count,
-                          FarMemory& memory) {
-  const int lane = lane_index();
+/// Begins to copy the multipoles of a batch into shared memory. Warps take a source each, lanes a number.
+__device__ void begin_to_copy_multipoles(const DeviceFarTree& tree, int warp, int count, FarMemory& memory) {
+  auto* const to = reinterpret_cast<double*>(memory.multipoles);
   for (int source = warp; source < count; source += warps) {
-    const DeviceComplex* const from = tree.moments[memory.sources[source] / images_of_code].multipoles.of;
-    for (int i = lane; i < FarHarmonics::size; i += 32) memory.moments[i * table_row + source] = from[i];
+    const auto* const from =
+        reinterpret_cast<const double*>(tree.moments[memory.sources[source] / images_of_code].multipoles.of);
+    GROVE_UNROLL
+    for (int i = lane_index(); i < 2 * FarHarmonics::size; i += 32)
+      __pipeline_memcpy_async(&to[2 * (i / 2 * table_row + source) + i % 2], &from[i], sizeof(double));
   }
-  if (lane >= count) return;
+  __pipeline_commit();
+}
+
+/// Puts the irregular harmonics of a batch into shared memory: warps take one m or two, lanes a source.
+__device__ void put_irregular(const DeviceFarTree& tree, const BallPlaces& places, int warp,
+                              FarMemory& memory) {
+  const int lane = lane_index();
   const std::uint32_t code = memory.sources[lane];
   const Vec3d way = tree.images.shift(static_cast<int>(code % images_of_code));
   const Vec3d d = places.place(tree.balls[code / images_of_code].shifted(way).middle);
@@ -229,7 +238,7 @@ __device__ void add_far_rows(const FarMemory& memory, DeviceComplex (&sum)[most_
   using Rows = FarRows<warp>;
   const int lane = lane_index();
   const auto moment = [&](int l, int m) {
-    return memory.moments[FarHarmonics::index(l, m) * table_row + lane];
+    return memory.multipoles[FarHarmonics::index(l, m) * table_row + lane];
   };
   const auto table = [&](int l, int m) {
     return memory.irregular[FarHarmonics::index(l, m) * table_row + lane];
@@ -262,8 +271,21 @@ __device__ void with_warp(int warp, const Take& take) {
     with_warp<number + 1>(warp, take);
 }
 
+/// The warp that looks for sources: it has the least to do in its rows.
+constexpr int searching_warp = warps - 1;
+
+/// Makes room for those that wait behind a batch that is in the tables, and looks for more.
+__device__ void find_next_batch(const DeviceFarTree& tree, const Ball& target, int count, FarMemory& memory) {
+  const int lane = lane_index();
+  memory.sources[lane] = memory.sources[sources_of_batch + lane];
+  if (lane == 0) memory.waiting -= count;
+  __syncwarp();
+  descend_far(tree, target, memory);
+}
+
 /// The expansion about the middle of a leaf's ball, by all warps of a block. Warps go through code of their
-/// own in their rows alone: more would not fit the instruction caches.
+/// own in their rows alone: more would not fit the instruction caches. One looks for the next batch
+/// meanwhile.
 __device__ void expand_far(const DeviceFarTree& tree, const Ball& target, FarMemory& memory) {
   if (threadIdx.x == 0) {
     memory.stacked = tree.images.count();
@@ -275,20 +297,17 @@ __device__ void expand_far(const DeviceFarTree& tree, const Ball& target, FarMem
   const BallPlaces places(target, tree.images);
   const int warp = static_cast<int>(threadIdx.x / 32), lane = lane_index();
   DeviceComplex sum[most_of_rows];
+  if (warp == searching_warp) descend_far(tree, target, memory);
   for (;;) {
-    if (warp == 0) descend_far(tree, target, memory);
     __syncthreads();
     const int count = memory.waiting < sources_of_batch ? memory.waiting : sources_of_batch;
     if (count == 0) break;
-    stage_far(tree, places, warp, count, memory);
+    begin_to_copy_multipoles(tree, warp, count, memory);
+    if (lane < count) put_irregular(tree, places, warp, memory);
+    __pipeline_wait_prior(0);
     __syncthreads();
     if (lane < count) with_warp(warp, [&](auto number) { add_far_rows<number>(memory, sum); });
-    __syncthreads();
-    if (warp == 0) {
-      memory.sources[lane] = memory.sources[sources_of_batch + lane];
-      if (lane == 0) memory.waiting -= count;
-      __syncwarp();
-    }
+    if (warp == searching_warp) find_next_batch(tree, target, count, memory);
   }
   with_warp(warp, [&](auto number) { unite_far_rows<number>(sum, memory); });
 }
