@@ -1,56 +1,42 @@
 #include "comm/exact_sum.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstdint>
 
 namespace grove {
 
-namespace {
+SumScales::SumScales(std::size_t sums, Count most_terms)
+    : of_(sums), room_(62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most_terms)))) {}
 
-/// visit(add): calls add(sum, term) for each term.
-template <class Visit>
-std::vector<double> sums_of(const Communicator& comm, const Visit& visit, std::size_t sums,
-                            Count most_terms) {
-  std::vector<double> largest(sums, 0.0);
-  visit([&](std::size_t sum, double term) {
-    const double size = std::abs(term);  // a NaN counts as infinite: MPI_MAX may drop it
-    largest[sum] = std::isnan(size) ? INFINITY : std::max(largest[sum], size);
-  });
+void SumScales::agree(const Communicator& comm) {
+  std::vector<double> largest;
+  for (const Scale& scale : of_) largest.push_back(scale.largest);
   comm.max(std::span<double>(largest));
-
-  const int room = 62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most_terms)));
-  std::vector<int> exponent(sums, 0);  // a term x becomes the integer nearest to x 2^exponent
-  for (std::size_t s = 0; s < sums; ++s)
-    if (std::isfinite(largest[s]) && largest[s] > 0) exponent[s] = room - 1 - std::ilogb(largest[s]);
-
-  std::vector<std::int64_t> total(sums, 0);
-  visit([&](std::size_t sum, double term) {
-    if (std::isfinite(largest[sum])) total[sum] += std::llrint(std::ldexp(term, exponent[sum]));
-  });
-  comm.sum(std::span<std::int64_t>(total));
-
-  std::vector<double> result(sums);
-  for (std::size_t s = 0; s < sums; ++s)
-    result[s] =
-        std::isfinite(largest[s]) ? std::ldexp(static_cast<double>(total[s]), -exponent[s]) : INFINITY;
-  return result;
+  for (std::size_t sum = 0; sum < of_.size(); ++sum) {
+    Scale& scale = of_[sum];
+    scale.largest = largest[sum];
+    if (std::isfinite(scale.largest) && scale.largest > 0)
+      scale.exponent = room_ - 1 - std::ilogb(scale.largest);
+    scale.factor = std::ldexp(1.0, scale.exponent / 2);
+    scale.rest = std::ldexp(1.0, scale.exponent - scale.exponent / 2);
+  }
 }
 
-}  // namespace
+std::vector<double> SumScales::added(const Communicator& comm, std::vector<std::int64_t> totals) const {
+  comm.sum(std::span<std::int64_t>(totals));
+  std::vector<double> sums;
+  for (std::size_t sum = 0; sum < of_.size(); ++sum)
+    sums.push_back(std::isfinite(of_[sum].largest)
+                       ? std::ldexp(static_cast<double>(totals[sum]), -of_[sum].exponent)
+                       : INFINITY);
+  return sums;
+}
 
 std::vector<double> exact_sums(const Communicator& comm, std::span<const double> terms, std::size_t sums,
                                Count most_terms) {
   const auto visit = [&](const auto& add) {
     for (std::size_t i = 0; i < terms.size(); ++i) add(i % sums, terms[i]);
   };
-  return sums_of(comm, visit, sums, most_terms);
-}
-
-std::vector<double> exact_sums(const Communicator& comm, const VisitTerms& visit, std::size_t sums,
-                               Count most_terms) {
-  return sums_of(comm, visit, sums, most_terms);
+  return exact_sums_of(comm, visit, sums, most_terms);
 }
 
 }  // namespace grove

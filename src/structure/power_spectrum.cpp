@@ -43,9 +43,13 @@ Array<Complex> modes_of(const MeshTransform& transform, std::span<const Vec3d> p
   mesh.offset = 0.5;
   const Array<Complex> shifted = transform.forward(density_mesh(transform, position, mass, mesh));
   const MeshPart& part = transform.part();
+  const int least = -2 * ((part.points - 1) / 2), last = 3 * (part.points / 2);  // of the sum of mode numbers
+  std::vector<Complex> turns;
+  for (int sum = least; sum <= last; ++sum)
+    turns.push_back(std::polar(0.5, -std::numbers::pi * sum / part.points));
   part.for_each_mode([&](const Mode& mode, std::size_t i) {
-    const double phase = -std::numbers::pi * (mode.x + mode.y + mode.z) / part.points;
-    modes[i] = 0.5 * (modes[i] + std::polar(1.0, phase) * shifted[i]);
+    const Complex turn = turns[static_cast<std::size_t>(mode.x + mode.y + mode.z - least)];
+    modes[i] = 0.5 * modes[i] + turn * shifted[i];
   });
   return modes;
 }
@@ -97,8 +101,7 @@ void add_shells(const MeshTransform& transform, const Array<Complex>& modes, con
       [&](const Mode& mode, std::size_t, double, std::size_t shell) { counts[shell] += part.copies(mode); });
   const Communicator& comm = transform.comm();
   comm.sum(std::span<Count>(counts));
-  const std::vector<double> sums =
-      exact_sums(comm, VisitTerms(terms), count * quantities, static_cast<Count>(points));
+  const std::vector<double> sums = exact_sums_of(comm, terms, count * quantities, static_cast<Count>(points));
   const double fundamental = 2 * std::numbers::pi / options.box * (1 << fold);
   for (std::size_t shell = 0; shell < count; ++shell) {
     if (counts[shell] == 0) continue;
@@ -118,10 +121,10 @@ double PowerBin::error() const { return power / std::sqrt(0.5 * static_cast<doub
 std::vector<PowerBin> power_spectrum(const Communicator& comm, std::span<const Vec3d> position,
                                      std::span<const double> mass, const PowerOptions& options) {
   const Count particles = std::max<Count>(1, comm.sum(static_cast<Count>(mass.size())));
-  const auto sums = exact_sums(comm, VisitTerms([&](const auto& add) {
-                                 for (const double m : mass) add(0, m), add(1, m * m);
-                               }),
-                               2, particles);
+  const auto masses = [&](const auto& add) {
+    for (const double m : mass) add(0, m), add(1, m * m);
+  };
+  const auto sums = exact_sums_of(comm, masses, 2, particles);
   if (!(sums[0] > 0)) throw Agreed<InputError>("a power spectrum of particles without mass is not defined");
   const double shot_noise = std::pow(options.box, 3) * sums[1] / (sums[0] * sums[0]);
   const MeshTransform transform(comm, options.mesh);
