@@ -35,17 +35,29 @@ SpectrumUnit unit_of(const SnapshotHeader& header) {
   return SpectrumUnit::of(DisplayUnits(header.file_units.value_or(Units::dimensionless())));
 }
 
+/// A length as the file has them, of --box-size. One with a unit has no h in it, those of files may.
+double given_edge(const SnapshotHeader& header, const std::string& text) {
+  const double value = header.units.parse(text, dimension::length);
+  const double edge = unit_of_value(text) && header.is_over_h() && header.h > 0 ? value * header.h : value;
+  if (!(edge > 0)) throw InputError(fmt::format("--box-size: {} must be a positive length", text));
+  return edge;
+}
+
 double edge_of(const SnapshotHeader& header, const PowerCommandOptions& options) {
-  if (!options.box.empty()) {
-    const double edge = header.units.parse(options.box, dimension::length);
-    if (!(edge > 0)) throw InputError(fmt::format("--box-size: {} must be a positive length", options.box));
-    return edge;
-  }
   const Vec3d& box = header.box_size;
-  if (!(box.x > 0 && box.x == box.y && box.x == box.z))
+  const bool has_box = box.x > 0 && box.x == box.y && box.x == box.z;
+  if (options.box.empty()) {
+    if (has_box) return box.x;
     throw InputError(
         fmt::format("{}: states no cubic box, in which alone modes have numbers; --box-size gives its edge",
                     options.snapshot));
+  }
+  const double edge = given_edge(header, options.box);
+  if (!has_box) return edge;
+  if (std::abs(edge / box.x - 1) > 1e-6)
+    throw InputError(
+        fmt::format("--box-size: {} is not the box of {}, whose edge is {} in its units; leave it out",
+                    options.box, options.snapshot, box.x));
   return box.x;
 }
 

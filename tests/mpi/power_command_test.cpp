@@ -132,6 +132,15 @@ TEST_F(PowerCommand, finds_what_a_run_has_measured_with_its_snapshots) {
       for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(a[i], b[i], 2e-9 * a[i]) << of_run[bin];
     }
   }
+  // The file's numbers are in kpc/h, a length with a unit is not.
+  const std::string file = folder_ / "box/snapshot_001.hdf5";
+  EXPECT_EQ(table(file, {"--box-size", "50 Mpc"}, "given.csv"), table(file, {}, "own.csv"));
+  try {
+    grove(comm_, {"power", file, "--box-size", "20 Mpc", "-o", folder_ / "wrong.csv"});
+    ADD_FAILURE() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("is not the box of"), std::string::npos) << error.what();
+  }
 }
 
 TEST_F(PowerCommand, says_what_is_wrong) {
