@@ -18,13 +18,13 @@ class SumScales {
  public:
   SumScales(std::size_t sums, Count most_terms);
 
-  /// A term of this rank that sums will have.
+  /// Counts a term of this rank towards the scale of its sum.
   void include(std::size_t sum, double term) {
     const double size = std::abs(term);  // a NaN counts as infinite: MPI_MAX may drop it
     Scale& scale = of_[sum];
     scale.largest = std::isnan(size) ? INFINITY : std::max(scale.largest, size);
   }
-  /// When each rank has included its terms. Collective.
+  /// Makes the scales the same on all ranks, which have included their terms. Collective.
   void agree(const Communicator& comm);
   /// A term as an integer; 0 in a sum that is not finite.
   std::int64_t rounded(std::size_t sum, double term) const {

@@ -90,7 +90,10 @@ void measure_power(const Communicator& comm, const PowerCommandOptions& options)
   const Particles& particles = snapshot.particles;
   const Count count = comm.sum(static_cast<Count>(particles.size()));
   PowerOptions power;
-  comm.together([&] { power.box = edge_of(snapshot.header, options); });
+  comm.together([&] {
+    if (comm.is_master()) power.box = edge_of(snapshot.header, options);  // others do not know h
+  });
+  power.box = comm.broadcast(power.box);
   power.mesh = options.mesh > 0 ? options.mesh : usual_mesh(count);
   power.assignment = options.assignment == "cic" ? Assignment::cic : Assignment::tsc;
   power.interlaced = !options.plain;

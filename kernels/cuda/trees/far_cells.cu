@@ -199,7 +199,8 @@ __device__ void begin_to_copy_multipoles(const DeviceFarTree& tree, int warp, in
   __pipeline_commit();
 }
 
-/// Puts the irregular harmonics of a batch into shared memory: warps take one m or two, lanes a source.
+/// Puts the irregular harmonics of a batch into shared memory: all warps but the last take one m or
+/// two, lanes a source.
 __device__ void put_irregular(const DeviceFarTree& tree, const BallPlaces& places, int warp,
                               FarMemory& memory) {
   const int lane = lane_index();
@@ -274,7 +275,7 @@ __device__ void with_warp(int warp, const Take& take) {
 /// The warp that looks for sources: it has the least to do in its rows.
 constexpr int searching_warp = warps - 1;
 
-/// Makes room for those that wait behind a batch that is in the tables, and looks for more.
+/// Moves the sources that wait behind a batch, which is in the tables, to the front, and looks for more.
 __device__ void find_next_batch(const DeviceFarTree& tree, const Ball& target, int count, FarMemory& memory) {
   const int lane = lane_index();
   memory.sources[lane] = memory.sources[sources_of_batch + lane];
