@@ -135,10 +135,8 @@ class Store {
   void operator()(const Slot<std::optional<Vec3d>>& slot) const { slot(p_) = vector(entry_, row_, units_); }
   void operator()(const Slot<bool>& slot) const {
     const std::string text = scalar(entry_, entry_.value, row_);
-    const bool yes = text == "true" || text == "yes" || text == "on";
-    if (!yes && text != "false" && text != "no" && text != "off")
+    if (!YAML::convert<bool>::decode(YAML::Node(text), slot(p_)))
       fail(entry_, fmt::format("'{}' is not true or false", text));
-    slot(p_) = yes;
   }
   void operator()(const Slot<std::string>& slot) const { slot(p_) = scalar(entry_, entry_.value, row_); }
   void operator()(const Slot<std::vector<double>>& slot) const {

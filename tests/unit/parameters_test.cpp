@@ -173,6 +173,13 @@ TEST(Parameters, wrong_type_names_line_and_what_is_right) {
   EXPECT_MESSAGE(message(minimal, {"output.fields=[Colour]"}), "'Colour'", "Coordinates, Velocities");
 }
 
+TEST(Parameters, true_and_false_are_written_as_yaml_allows) {
+  for (const std::string word : {"true", "True", "TRUE", "yes", "on"})
+    EXPECT_TRUE(parse(minimal, {"output.render=" + word}).output.render) << word;
+  for (const std::string word : {"false", "False", "FALSE", "no", "off"})
+    EXPECT_FALSE(parse(minimal, {"output.render=" + word}).output.render) << word;
+}
+
 TEST(Parameters, map_without_spaces_is_told_once_what_is_missing) {
   const std::string told = message(minimal, {"gravity.softening={1:0.01}"});
   EXPECT_MESSAGE(told, "space after the colon");
