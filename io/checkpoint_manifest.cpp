@@ -149,6 +149,8 @@ std::map<std::string, std::string> fixed_parameters(const Parameters& parameters
   std::map<std::string, std::string> fixed;
   Parameters all = parameters;
   all.softened = all_types;  // a map from more types changes nothing if the particles have no such type
+  complete_spectrum(
+      all.cosmology);  // as if a preset's values had been given, which manifests have always held
   for (const schema::Row& row : schema::rows_of(all))
     if (is_fixed(row.name())) fixed[row.name()] = in_ascii(schema::text_of(row, all));
   return fixed;

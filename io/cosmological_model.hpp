@@ -20,6 +20,8 @@ struct CosmologicalModelParameters {
   std::string spectrum = "eisenstein_hu";  ///< or smooth, or the path of a table
   bool fixed = false, paired = false;
 
+  bool has_table() const { return spectrum != "eisenstein_hu" && spectrum != "smooth"; }
+
   friend bool operator==(const CosmologicalModelParameters&, const CosmologicalModelParameters&) = default;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <initializer_list>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -29,12 +30,14 @@ const std::vector<Preset>& presets() {
 }
 
 using Member = std::optional<double> CosmologyParameters::*;
-constexpr Member filled[] = {&CosmologyParameters::h,
-                             &CosmologyParameters::omega_matter,
-                             &CosmologyParameters::omega_lambda,
-                             &CosmologyParameters::omega_baryon,
-                             &CosmologyParameters::sigma8,
-                             &CosmologyParameters::spectral_index};
+
+/// Gives these members the preset's values, where they have none.
+void fill(CosmologyParameters& p, std::initializer_list<Member> members) {
+  for (const auto& [name, values] : presets())
+    if (name == p.preset)
+      for (const Member member : members)
+        if (!(p.*member)) p.*member = values.*member;
+}
 
 }  // namespace
 
@@ -48,10 +51,7 @@ const std::vector<std::string>& cosmology_presets() {
 }
 
 void complete(CosmologyParameters& p) {
-  for (const auto& [name, values] : presets())
-    if (name == p.preset)
-      for (const Member member : filled)
-        if (!(p.*member)) p.*member = values.*member;
+  fill(p, {&CosmologyParameters::h, &CosmologyParameters::omega_matter, &CosmologyParameters::omega_lambda});
   const std::pair<const char*, Member> needed[] = {{"h", &CosmologyParameters::h},
                                                    {"omega_matter", &CosmologyParameters::omega_matter},
                                                    {"omega_lambda", &CosmologyParameters::omega_lambda}};
@@ -59,6 +59,17 @@ void complete(CosmologyParameters& p) {
     if (!(p.*member))
       throw InputError(fmt::format("cosmology.{} must be given, or cosmology.preset, one of {}", key,
                                    fmt::join(cosmology_presets(), ", ")));
+  constexpr double most = 10;
+  if (*p.h > most)
+    throw InputError(
+        fmt::format("cosmology: h = {0} is out of range; it is the Hubble constant over 100 "
+                    "km/s/Mpc, so {0} km/s/Mpc are h = {1:.6g}",
+                    *p.h, *p.h / 100));
+}
+
+void complete_spectrum(CosmologyParameters& p) {
+  fill(p, {&CosmologyParameters::omega_baryon, &CosmologyParameters::sigma8,
+           &CosmologyParameters::spectral_index});
 }
 
 Cosmology cosmology_of(const CosmologyParameters& p, const Units& units) {

@@ -25,9 +25,13 @@ struct CosmologyParameters {
 /// Names of presets.
 const std::vector<std::string>& cosmology_presets();
 
-/// Fills in what the preset, or flat space without radiation and a cosmological constant, says. InputError:
-/// what has no value then.
+/// Fills in what the preset says of h, omega_matter and omega_lambda. InputError: what has no value then, or
+/// an h in km/s/Mpc.
 void complete(CosmologyParameters& parameters);
+
+/// Fills in what the preset says of the linear spectrum: of one by a formula. A table is scaled to a sigma8
+/// that is given, and not to a preset's.
+void complete_spectrum(CosmologyParameters& parameters);
 
 /// The universe of complete parameters, H0 in these units. InputError if it is none that comes from a big
 /// bang, or the units are dimensionless.

@@ -143,7 +143,9 @@ class Store {
     slot(p_).clear();
     for (const YAML::Node& node : elements(entry_, row_))
       slot(p_).push_back(number(entry_, node, row_, units_));
-    if (!std::is_sorted(slot(p_).begin(), slot(p_).end())) fail(entry_, "the values must increase");
+    if (!std::is_sorted(slot(p_).begin(), slot(p_).end()))
+      fail(entry_, row_.dimension == dimension::time ? "the times must increase, so redshifts decrease"
+                                                     : "the values must increase");
   }
   void operator()(const Slot<std::vector<std::string>>& slot) const {
     slot(p_).clear();

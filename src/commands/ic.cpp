@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,7 +41,6 @@ struct ValueOption {
 struct InitialConditionsOptions {
   ModelParameters model;
   CosmologicalOptions cosmological;
-  std::string cosmological_option;  ///< the first one that was given
   std::string output;
   std::string units;
   bool overwrite = false;
@@ -89,8 +90,17 @@ std::string model_help() {
              cosmological_box, cosmological_sphere, glass_model);
 }
 
-/// Refuses an option that the model would ignore.
+/// Refuses a model that there is not, and an option that this one would ignore.
 void check_options(const InitialConditionsOptions& options) {
+  if (!find_model_info(options.model.model)) {
+    std::vector<std::string_view> known{cosmological_box, cosmological_sphere, glass_model};
+    for (const ModelInfo& info : model_infos()) known.emplace_back(info.name);
+    throw InputError(
+        fmt::format("there is no model '{}'; there are: {}", options.model.model, fmt::join(known, ", ")));
+  }
+  if (const auto& given = options.cosmological.given; !given.empty())
+    throw InputError(
+        fmt::format("{} is of the models {} and {}", given.front(), cosmological_box, cosmological_sphere));
   for (const ModelInfo& info : model_infos()) {
     if (info.name != options.model.model) continue;
     std::string taken, foreign;
@@ -131,7 +141,7 @@ void check_glass(const InitialConditionsOptions& options) {
   };
   for (const ValueOption& option : options.values)
     if (!option.text.empty()) refuse(option.name);
-  if (!options.cosmological_option.empty()) refuse(options.cosmological_option);
+  if (!options.cosmological.given.empty()) refuse(options.cosmological.given.front());
 }
 
 /// Refuses an option of the other models.
@@ -183,9 +193,6 @@ void make_file(const Communicator& comm, const InitialConditionsOptions& options
   const Units units = options.units == "galactic" ? Units::galactic() : Units::dimensionless();
   ModelParameters parameters;
   comm.together([&] {
-    if (const std::string& option = options.cosmological_option; !option.empty())
-      throw InputError(
-          fmt::format("{} is of the models {} and {}", option, cosmological_box, cosmological_sphere));
     parameters = resolve(options, units);
     if (comm.is_master())
       require_output(options.output, options.overwrite ? Existing::replace : Existing::keep);
@@ -238,7 +245,8 @@ void add_ic(CLI::App& app, Action& action) {
     command.add_option(value.name, value.text, value.help)->type_name("VALUE");
   add_cosmological_options(command, options->cosmological);
   command.callback([options, &command, &action] {
-    options->cosmological_option = cosmological_option_of(command);
+    options->cosmological.given = cosmological_options_of(command);
+    options->cosmological.has_seed = command.count("--seed") > 0;
     action = [options](const Communicator& comm) { make_file(comm, *options); };
   });
 }

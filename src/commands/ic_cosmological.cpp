@@ -1,10 +1,14 @@
 #include "commands/ic_cosmological.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "base/display_units.hpp"
 #include "base/errors.hpp"
@@ -21,14 +25,48 @@ namespace {
 
 const char* const group = "Models cosmological-box and cosmological-sphere";
 
+/// Refuses a cosmology of which a part has neither a value nor a preset's.
+void check_cosmology(const std::string& model, const CosmologicalOptions& options) {
+  using C = CosmologyParameters;
+  std::vector<std::pair<const char*, std::optional<double> C::*>> needed{
+      {"--hubble", &C::h}, {"--omega-matter", &C::omega_matter}, {"--omega-lambda", &C::omega_lambda}};
+  if (options.cut_sphere.empty() && !options.model.has_table())
+    needed.insert(needed.end(), {{"--omega-baryon", &C::omega_baryon},
+                                 {"--sigma8", &C::sigma8},
+                                 {"--spectral-index", &C::spectral_index}});
+  std::vector<std::string> missing;
+  for (const auto& [option, value] : needed)
+    if (!(options.cosmology.*value)) missing.emplace_back(option);
+  if (options.cosmology.preset.empty() && !missing.empty())
+    throw InputError(
+        fmt::format("the model {} needs {} as well, or --cosmology, one of {}, for what is not given", model,
+                    fmt::join(missing, ", "), fmt::join(cosmology_presets(), ", ")));
+}
+
+/// The particles are those of a file: refuses what would make others.
+void check_cut(const std::string& model, const CosmologicalOptions& options) {
+  if (!options.box_size.empty())
+    throw InputError("--cut-sphere: the file states its box; leave --box-size out");
+  if (model != cosmological_sphere)
+    throw InputError(fmt::format("--cut-sphere is of the model {}", cosmological_sphere));
+  const std::vector<std::string> taken{"--cut-sphere", "--radius",       "--cosmology",
+                                       "--hubble",     "--omega-matter", "--omega-lambda"};
+  std::vector<std::string> given = options.given;
+  if (options.has_seed) given.emplace_back("--seed");
+  for (const std::string& option : given)
+    if (std::find(taken.begin(), taken.end(), option) == taken.end())
+      throw InputError(
+          fmt::format("--cut-sphere: particles are as the file has them; leave {} out: it "
+                      "depends on {} alone",
+                      option, fmt::join(std::span(taken).subspan(1), ", ")));
+}
+
 /// Those that a run with these choices would have.
 Parameters parameters_of(const std::string& model, std::uint64_t seed, const CosmologicalOptions& options) {
   Parameters p;
   p.units = Units::galactic();
   p.cosmology = options.cosmology;
   if (p.cosmology == CosmologyParameters{}) p.cosmology.preset = cosmology_presets().front();
-  complete(p.cosmology);
-  p.universe = cosmology_of(p.cosmology, p.units);
   p.initial_conditions.model.model = model;
   p.initial_conditions.model.seed = seed;
   CosmologicalModelParameters& m = p.initial_conditions.cosmological;
@@ -42,14 +80,16 @@ Parameters parameters_of(const std::string& model, std::uint64_t seed, const Cos
       throw InputError(fmt::format("{}: {}", name, error.what()));
     }
   };
-  if (options.cut_sphere.empty() == options.box_size.empty())
-    throw InputError(options.box_size.empty()
-                         ? fmt::format("the model {} needs --box-size", model)
-                         : "--cut-sphere: the file states its box; leave --box-size out");
-  if (!options.cut_sphere.empty() && model != cosmological_sphere)
-    throw InputError(fmt::format("--cut-sphere is of the model {}", cosmological_sphere));
+  if (!options.cut_sphere.empty()) check_cut(model, options);
+  if (options.cut_sphere.empty() && m.sites == 0)
+    throw InputError(fmt::format("the model {} needs --sites", model));
+  if (options.cut_sphere.empty() && options.box_size.empty())
+    throw InputError(fmt::format("the model {} needs --box-size", model));
   if (model == cosmological_sphere && options.radius.empty())
     throw InputError(fmt::format("the model {} needs --radius", model));
+  if (!(options.cosmology == CosmologyParameters{})) check_cosmology(model, options);
+  complete(p.cosmology);
+  p.universe = cosmology_of(p.cosmology, p.units);
   length("--box-size", options.box_size, m.box_size);
   length("--radius", options.radius, m.radius);
   return p;
@@ -62,8 +102,10 @@ void tell(const CosmologicalVolume& v, const DisplacementSummary& moved, const D
   const Cosmology& c = v.cosmology;
   fmt::print("{}: {} of the model {}, seed {}, at redshift {:.6g}\n", output,
              how_many(count_of(v), "particle"), model, seed, v.redshift);
+  constexpr double flat = 1e-9;
   fmt::print(
-      "h {:.6g}, matter {:.6g}, lambda {:.6g}; {}\n", v.spectrum.h, c.omega_matter, c.omega_lambda,
+      "h {:.6g}, matter {:.6g}, lambda {:.6g}{}; {}\n", v.spectrum.h, c.omega_matter, c.omega_lambda,
+      std::abs(c.omega_curvature()) < flat ? "" : fmt::format(", curvature {:.4g}", c.omega_curvature()),
       v.spectrum.sigma8 > 0 ? fmt::format("sigma8 {:.6g} today", v.spectrum.sigma8) : "the table's spectrum");
   fmt::print("mass of each {}, spacing {}; displaced by {} (rms), {} of a spacing, at most {}\n",
              shown.text(particle_mass(v), dimension::mass, 4), length(spacing), length(moved.rms),
@@ -80,8 +122,11 @@ void add_cosmological_options(CLI::App& command, CosmologicalOptions& o) {
       ->group(group);
   add("--glass", o.model.glass, "Sites from this file of `grove ic glass`, in place of a lattice")
       ->type_name("FILE");
-  add("--box-size", o.box_size, "Comoving edge of the periodic box of the fluctuations")->type_name("LENGTH");
-  add("--radius", o.radius, "cosmological-sphere: comoving radius, about the middle of the box")
+  add("--box-size", o.box_size,
+      "Comoving edge of the periodic box of the fluctuations, without h: \"100 Mpc\"; a number alone is in "
+      "kpc")
+      ->type_name("LENGTH");
+  add("--radius", o.radius, "cosmological-sphere: comoving radius, about the middle of the box; as the edge")
       ->type_name("LENGTH");
   add("--cut-sphere", o.cut_sphere,
       "cosmological-sphere: particles from this file of a comoving box, of MUSIC, monofonIC or N-GenIC, "
@@ -97,7 +142,7 @@ void add_cosmological_options(CLI::App& command, CosmologicalOptions& o) {
   add("--spectrum", o.model.spectrum,
       "eisenstein_hu, smooth (without acoustic oscillations), or a file with k in h/Mpc and P in (Mpc/h)^3 "
       "in its first "
-      "columns, as CLASS and CAMB write them [eisenstein_hu]");
+      "columns, as CLASS and CAMB write them, scaled to --sigma8 if that is given [eisenstein_hu]");
   add("--cosmology", o.cosmology.preset,
       "Values of all that follows and is not given [planck2018, if none is]")
       ->check(CLI::IsMember(cosmology_presets()));
@@ -109,10 +154,11 @@ void add_cosmological_options(CLI::App& command, CosmologicalOptions& o) {
   add("--spectral-index", o.cosmology.spectral_index, "Of primordial fluctuations");
 }
 
-std::string cosmological_option_of(const CLI::App& command) {
+std::vector<std::string> cosmological_options_of(const CLI::App& command) {
+  std::vector<std::string> given;
   for (const CLI::Option* option : command.get_options())
-    if (option->get_group() == group && option->count() > 0) return option->get_name();
-  return {};
+    if (option->get_group() == group && option->count() > 0) given.push_back(option->get_name());
+  return given;
 }
 
 void make_cosmological_file(const Communicator& comm, const std::string& model, std::uint64_t seed,

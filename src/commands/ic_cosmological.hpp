@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "comm/communicator.hpp"
 #include "io/cosmological_model.hpp"
@@ -20,13 +21,15 @@ struct CosmologicalOptions {
   std::string cut_sphere;  ///< file of a box that another program has made
   CosmologyParameters cosmology;
   bool zeldovich = false;
+  std::vector<std::string> given;  ///< names of those of these options that were given
+  bool has_seed = false;           ///< --seed was given
 };
 
 /// Adds its options to the command.
 void add_cosmological_options(CLI::App& command, CosmologicalOptions& options);
 
-/// The first of these options that was given to the command; empty: none was.
-std::string cosmological_option_of(const CLI::App& command);
+/// The names of these options that were given to the command.
+std::vector<std::string> cosmological_options_of(const CLI::App& command);
 
 /// Makes such a model and writes it to a file, with the units that these lengths are in: kpc, 1e10 Msun,
 /// km/s. The output can be written. Collective.

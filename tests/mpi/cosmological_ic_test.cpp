@@ -173,6 +173,13 @@ TEST_F(CosmologicalConditions, take_a_table) {
   text.erase(text.find(", sigma8: 0.8"), 13);
   const CosmologicalVolume v =
       cosmological_volume(comm_, parse_parameters(text, "run.yml", {"initial_conditions.spectrum=" + table}));
+  EXPECT_EQ(v.spectrum.sigma8, 0);
+  EXPECT_EQ(cosmological_volume(comm_, parse_parameters(text, "run.yml",
+                                                        {"initial_conditions.spectrum=" + table,
+                                                         "cosmology.preset=planck2018"}))
+                .spectrum.sigma8,
+            0)
+      << "nobody gave it";
   // Without what lies beyond x = k R = 80: 4.5 / 80 of the integral 3 pi / 2 of (x W)^2, of which cos^2 x
   // makes less than 4.5 / 80^2 of difference.
   const double all = 3 / (4 * std::numbers::pi * 512), missing = 4.5 / 80 / (1.5 * std::numbers::pi);
@@ -232,6 +239,21 @@ TEST_F(CosmologicalConditions, are_cut_out_of_a_box) {
     grove(comm_, other);
   };
   expect_message("needs --radius", [&] { cut({}); });
+  for (const std::vector<std::string>& ignored :
+       std::vector<std::vector<std::string>>{{"--sites", "8"},
+                                             {"--seed", "2"},
+                                             {"--redshift", "9"},
+                                             {"--fixed"},
+                                             {"--zeldovich"},
+                                             {"--spectrum", "smooth"},
+                                             {"--sigma8", "0.8"}}) {
+    std::vector<std::string> with{"--radius", "80 Mpc", "--cosmology", "planck2018"};
+    with.insert(with.end(), ignored.begin(), ignored.end());
+    expect_message("leave " + ignored[0] + " out", [&] { cut(with); });
+  }
+  expect_message("needs --omega-lambda as well, or --cosmology", [&] {
+    cut({"--radius", "80 Mpc", "--hubble", "0.7", "--omega-matter", "0.3"});
+  });
   expect_message("is more than half of the box", [&] {
     cut({"--radius", "101 Mpc", "--hubble", "0.7", "--omega-matter", "0.3", "--omega-lambda", "0.7"});
   });
@@ -279,7 +301,18 @@ TEST_F(CosmologicalConditions, say_what_is_wrong) {
   expect_message("has no radius", [&] {
     ic({"cosmological-box", "--sites", "8", "--box-size", "9 Mpc", "--radius", "1 Mpc"});
   });
-  expect_message("sites = 0", [&] { ic({"cosmological-box", "--box-size", "9 Mpc"}); });
+  expect_message("needs --sites", [&] { ic({"cosmological-box", "--box-size", "9 Mpc"}); });
+  expect_message("needs --omega-matter, --omega-lambda, --omega-baryon, --sigma8, --spectral-index as well",
+                 [&] {
+                   ic({"cosmological-box", "--sites", "8", "--box-size", "9 Mpc", "--hubble", "0.7"});
+                 });
+  expect_message("70 km/s/Mpc are h = 0.7", [&] {
+    ic({"cosmological-box", "--sites", "8", "--box-size", "9 Mpc", "--cosmology", "eds", "--hubble", "70"});
+  });
+  expect_message("there is no model 'cosmologicalbox'; there are: cosmological-box, cosmological-sphere",
+                 [&] {
+                   ic({"cosmologicalbox", "--sites", "8"});
+                 });
   expect_message("--sites is of the models", [&] { ic({"plummer", "--sites", "8"}); });
   expect_message("--units galactic", [&] { ic({"cosmological-box", "--units", "none"}); });
   const auto parse = [](const std::vector<std::string>& overrides) {

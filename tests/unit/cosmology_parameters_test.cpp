@@ -31,7 +31,10 @@ TEST(CosmologyParameters, are_filled_in_from_presets) {
   ASSERT_TRUE(p.universe);
   EXPECT_EQ(p.universe->omega_matter, 0.3);
   EXPECT_EQ(p.universe->omega_lambda, 0.6889);
-  EXPECT_EQ(p.cosmology.sigma8, 0.8102);
+  EXPECT_FALSE(p.cosmology.sigma8) << "which a table is scaled to where it is given";
+  CosmologyParameters c = p.cosmology;
+  complete_spectrum(c);
+  EXPECT_EQ(c.sigma8, 0.8102);
   // 100 h km/s/Mpc in km/s/kpc, the unit of galactic units, whose kpc has 7 digits.
   EXPECT_NEAR(p.universe->hubble, 0.06766, 1e-7);
   EXPECT_FALSE(parsed_universe("time: {end: 1, step: 1}\n").universe);
@@ -107,6 +110,11 @@ TEST(CosmologyParameters, that_say_too_little_or_too_much_are_refused) {
                 .find("units.system"),
             std::string::npos);
   EXPECT_NE(refusal_of("cosmology: {preset: planck2018, omega_lambda: 3}\n" + time).find("does not expand"),
+            std::string::npos);
+  EXPECT_NE(refusal_of("cosmology: {preset: planck2018, h: 70}\n" + time).find("70 km/s/Mpc are h = 0.7"),
+            std::string::npos);
+  EXPECT_NE(refusal_of("cosmology: {preset: eds}\n" + time + "output: {times: [z=0, z=1]}\n")
+                .find("so redshifts decrease"),
             std::string::npos);
 }
 

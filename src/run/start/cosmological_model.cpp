@@ -23,15 +23,16 @@ double needed(const std::optional<double>& value, const std::string& model, cons
 
 SpectrumParameters spectrum_of(const Parameters& p, const std::string& table) {
   const std::string& model = p.initial_conditions.model.model;
-  const CosmologyParameters& c = p.cosmology;
   SpectrumParameters spectrum;
-  spectrum.h = needed(c.h, model, "cosmology.h");
+  spectrum.h = needed(p.cosmology.h, model, "cosmology.h");
   if (!table.empty()) {
     spectrum.kind = SpectrumKind::table;
     spectrum.table = spectrum_table(table, p.initial_conditions.cosmological.spectrum);
-    spectrum.sigma8 = c.sigma8.value_or(0);
+    spectrum.sigma8 = p.cosmology.sigma8.value_or(0);
     return spectrum;
   }
+  CosmologyParameters c = p.cosmology;
+  complete_spectrum(c);
   if (p.initial_conditions.cosmological.spectrum == "smooth") spectrum.kind = SpectrumKind::smooth;
   spectrum.omega_baryon = needed(c.omega_baryon, model, "cosmology.omega_baryon");
   spectrum.sigma8 = needed(c.sigma8, model, "cosmology.sigma8");
@@ -77,10 +78,9 @@ double redshift_of_start(const Parameters& p) {
 CosmologicalVolume cosmological_volume(const Communicator& comm, const Parameters& p) {
   const InitialConditionsParameters& from = p.initial_conditions;
   const CosmologicalModelParameters& model = from.cosmological;
-  const bool is_table = model.spectrum != "eisenstein_hu" && model.spectrum != "smooth";
   std::string table;
   comm.together([&] {
-    if (is_table && comm.is_master()) table = read_text(model.spectrum);
+    if (model.has_table() && comm.is_master()) table = read_text(model.spectrum);
   });
   table = comm.broadcast(table);
   CosmologicalVolume volume;
