@@ -25,6 +25,11 @@ ComovingScale ComovingScale::of(const FieldInfo& field, const ComovingTime& time
 double momentum_over_gadget(double scale_factor) { return scale_factor * std::sqrt(scale_factor); }
 double momentum_over_swift(double scale_factor) { return scale_factor; }
 
+double number_of_file(const std::string& text, const Dimension& dimension, const Units& units, double h) {
+  const double value = units.parse(text, dimension);
+  return unit_of_value(text) ? value * std::pow(h, dimension.length + dimension.mass) : value;
+}
+
 Units over_h(const Units& units, double h) {
   return Units::of(units.length_cm / h, units.mass_g / h, units.velocity_cm_s);
 }

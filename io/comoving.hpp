@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+
+#include "base/units.hpp"
 #include "cosmology/expansion.hpp"
 #include "particles/field.hpp"
 
@@ -30,6 +33,10 @@ struct ComovingScale {
 /// are peculiar ones.
 double momentum_over_gadget(double scale_factor);
 double momentum_over_swift(double scale_factor);
+
+/// A number as a file has it, of a text. One with a unit has no h in it, those of files may. h: 1 where a
+/// file has none in its numbers. InputError: as of Units::parse().
+double number_of_file(const std::string& text, const Dimension& dimension, const Units& units, double h);
 
 /// Units with h as those of GADGET's files are.
 Units over_h(const Units& units, double h);

@@ -12,6 +12,7 @@
 #include "base/errors.hpp"
 #include "base/how_many.hpp"
 #include "commands/commands.hpp"
+#include "io/comoving.hpp"
 #include "io/file.hpp"
 #include "io/snapshot.hpp"
 #include "io/validate.hpp"
@@ -35,14 +36,6 @@ SpectrumUnit unit_of(const SnapshotHeader& header) {
   return SpectrumUnit::of(DisplayUnits(header.file_units.value_or(Units::dimensionless())));
 }
 
-/// A length as the file has them, of --box-size. One with a unit has no h in it, those of files may.
-double given_edge(const SnapshotHeader& header, const std::string& text) {
-  const double value = header.units.parse(text, dimension::length);
-  const double edge = unit_of_value(text) && header.is_over_h() && header.h > 0 ? value * header.h : value;
-  if (!(edge > 0)) throw InputError(fmt::format("--box-size: {} must be a positive length", text));
-  return edge;
-}
-
 double edge_of(const SnapshotHeader& header, const PowerCommandOptions& options) {
   const Vec3d& box = header.box_size;
   const bool has_box = box.x > 0 && box.x == box.y && box.x == box.z;
@@ -52,7 +45,9 @@ double edge_of(const SnapshotHeader& header, const PowerCommandOptions& options)
         fmt::format("{}: states no cubic box, in which alone modes have numbers; --box-size gives its edge",
                     options.snapshot));
   }
-  const double edge = given_edge(header, options.box);
+  const double h = header.is_over_h() && header.h > 0 ? header.h : 1,
+               edge = number_of_file(options.box, dimension::length, header.units, h);
+  if (!(edge > 0)) throw InputError(fmt::format("--box-size: {} must be a positive length", options.box));
   if (!has_box) return edge;
   if (std::abs(edge / box.x - 1) > 1e-6)
     throw InputError(
@@ -102,6 +97,13 @@ void measure_power(const Communicator& comm, const PowerCommandOptions& options)
   comm.together([&] {
     if (!comm.is_master()) return;
     const SpectrumUnit unit = unit_of(snapshot.header);
+    const auto below = std::count_if(bins.begin(), bins.end(),
+                                     [](const PowerBin& bin) { return bin.power < bin.shot_noise; });
+    if (options.subtract && 2 * below > static_cast<std::ptrdiff_t>(bins.size()))
+      fmt::print(stderr,
+                 "warning: {} of {} have less power than the shot noise, which is subtracted: particles that "
+                 "began on a lattice or a glass do not have it while they have moved little\n",
+                 below, how_many(bins.size(), "shell"));
     write_text(output, power_table(bins, unit, options.subtract));
     fmt::print("{}: {}, {} from {:.4g} to {:.4g} in {}, on a mesh of {}^3; shot noise {:.4g}{}\n", output,
                how_many(count, "particle"), unit.wavenumber, bins.front().wavenumber / unit.factor,

@@ -59,10 +59,9 @@ void make_canonical_velocities(Particles& particles, const CatalogueHeader& head
   for (Vec3d& velocity : particles.velocity) velocity *= by;
 }
 
-/// A number as the file has it, of a text. One with a unit has no h in it, those of files may.
-double parsed(const CatalogueHeader& header, const std::string& text, const Dimension& d) {
-  const double value = header.units.parse(text, d);
-  return unit_of_value(text) ? value * std::pow(header.h, header.h_power * (d.length + d.mass)) : value;
+/// A number as the file has it.
+double parsed(const CatalogueHeader& header, const std::string& text, const Dimension& dimension) {
+  return number_of_file(text, dimension, header.units, std::pow(header.h, header.h_power));
 }
 
 double edge_of_box(const SnapshotHeader& header, const CatalogueHeader& catalogue,

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -78,6 +79,30 @@ TEST_F(PowerCommand, writes_a_table) {
   const auto without = lines(table(file, {"--box-size", "4", "--subtract-shot-noise"}, "b.csv"));
   std::istringstream(without[1]) >> k >> comma >> modes >> comma >> less;
   EXPECT_NEAR(less, power - noise, 1e-7 * power) << "nine digits are written";
+}
+
+TEST_F(PowerCommand, warns_where_a_lattice_has_no_shot_noise) {
+  constexpr std::size_t edge = 12;
+  Particles lattice;
+  for (std::size_t i = static_cast<std::size_t>(comm_.rank()); i < edge * edge * edge;
+       i += static_cast<std::size_t>(comm_.size())) {
+    lattice.position.push_back({static_cast<double>(i % edge), static_cast<double>(i / edge % edge),
+                                static_cast<double>(i / (edge * edge))});
+    lattice.velocity.push_back({});
+    lattice.mass.push_back(1);
+    lattice.type.push_back(1);
+    lattice.id.push_back(i + 1);
+  }
+  const std::string file = write(Units::dimensionless(), lattice, "lattice.hdf5");
+  const auto told = [&](std::vector<std::string> words) {
+    ::testing::internal::CaptureStderr();
+    table(file, words, "lattice.csv");
+    std::fflush(stderr);
+    return comm_.broadcast(::testing::internal::GetCapturedStderr());
+  };
+  EXPECT_NE(told({"--box-size", "12", "--subtract-shot-noise"}).find("have less power than the shot noise"),
+            std::string::npos);
+  EXPECT_EQ(told({"--box-size", "12"}), "");
 }
 
 TEST_F(PowerCommand, measures_some_types_as_if_there_were_no_others) {
