@@ -103,8 +103,10 @@ void start(const Communicator& comm, Parameters parameters, const BackendChoice&
   InitialState state =
       watched("initial conditions", initial_state_seconds(comm, parameters.initial_conditions),
               [&] { return initial_state(comm, parameters, hooks); });
-  if (comm.is_master())
+  if (comm.is_master()) {
     for (const std::string& remark : state.remarks) say("note: {}\n", remark);
+    for (const std::string& warning : state.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  }
   parameters.shown = shown_with(parameters, state.file_units);
   // A run that goes on from a snapshot keeps its leaves.
   DecompositionParameters& decomposition = parameters.decomposition;

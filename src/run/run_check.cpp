@@ -15,6 +15,7 @@
 #include "run/log/environment.hpp"
 #include "run/start/initial_state.hpp"
 #include "run/start/run_needs.hpp"
+#include "run/start/run_timeline.hpp"
 
 namespace grove {
 namespace {
@@ -104,8 +105,13 @@ void check_run(const Communicator& comm, Parameters parameters, const BackendCho
   if (const std::string fault = results_in_the_way(comm, resume, parameters, from); !fault.empty())
     tell(comm, "output", fault);
   for (const std::string& remark : beginning.remarks) tell(comm, "note", remark);
+  for (const std::string& warning : beginning.warnings) tell(comm, "warning", warning);
   tell(comm, "particles", fmt::format("{}", ahead.particles));
   tell(comm, "ranks", fmt::format("{} on {}, backend {}", comm.size(), how_many(hosts, "host"), choice.name));
+  const double begin = from ? from->manifest.time : parameters.time.begin.value_or(beginning.time);
+  tell(comm, "times",
+       fmt::format("from {} to {}", moment_text(begin, parameters),
+                   moment_text(parameters.time.end, parameters)));
   tell(comm, "steps",
        fmt::format("{}{}, {}", how_many(ahead.steps, "longest one"),
                    !from              ? ""

@@ -1,7 +1,6 @@
 #include "run/run_outputs.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -153,19 +152,6 @@ WriteOptions RunOutputs::options(double time) const {
     options.comoving = {expansion->cosmology(), *run_.parameters.cosmology.h, expansion->scale_factor(time),
                         run_.parameters.gas.expansion_power()};
   return options;
-}
-
-std::string fault_of_pictures(const PhysicalSummary& summary, const OutputParameters& output) {
-  if (!output.render || output.view.types == 0) return {};
-  std::vector<std::size_t> asked, present;
-  for (std::size_t type = 0; type < summary.counts.size(); ++type) {
-    const bool is_asked = (output.view.types >> type & 1) != 0;
-    if (is_asked && summary.counts[type] > 0) return {};
-    if (is_asked) asked.push_back(type);
-    if (summary.counts[type] > 0) present.push_back(type);
-  }
-  return fmt::format("output.render.types: there are no particles of type {}; their types are {}",
-                     fmt::join(asked, ", "), fmt::join(present, ", "));
 }
 
 }  // namespace grove

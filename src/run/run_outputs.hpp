@@ -61,7 +61,4 @@ class RunOutputs {
   State state_;
 };
 
-/// Types that pictures are asked to show, and of which there are no particles; empty: there are some.
-std::string fault_of_pictures(const PhysicalSummary& summary, const OutputParameters& output);
-
 }  // namespace grove

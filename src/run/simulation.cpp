@@ -13,6 +13,7 @@
 #include "base/errors.hpp"
 #include "base/progress.hpp"
 #include "comm/agreed.hpp"
+#include "run/start/run_needs.hpp"
 #include "run/start/run_timeline.hpp"
 #include "time/audit_schedule.hpp"
 
@@ -96,7 +97,7 @@ void Simulation::introduce() {
   const PhysicalSummary beginning = summary();
   if (comm_.is_master()) say("{}", beginning.text(parameters_.shown));
   for (const std::string& fault :
-       {fault_of_steps(beginning, parameters_), fault_of_pictures(beginning, parameters_.output)})
+       {fault_of_steps(beginning, parameters_), fault_of_types(beginning.counts, parameters_.output)})
     if (!fault.empty()) throw Agreed<InputError>(fault);
   const double span = timeline_.end() - timeline_.begin();
   if (const std::string doubt = doubt_about_units(beginning, parameters_, span);

@@ -139,6 +139,7 @@ class Simulation {
   bool save(StopRequests* requests);
   CheckpointTime expected_checkpoint() const;
   void restore(const Checkpoint& from);
+  void require_types() const;
 
   const Communicator& comm_;
   Parameters parameters_;

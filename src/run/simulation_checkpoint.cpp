@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -9,6 +11,7 @@
 #include "decomposition/known_cells.hpp"
 #include "run/checkpoint/checkpoint_arrays.hpp"
 #include "run/guard/step_forecast.hpp"
+#include "run/start/run_needs.hpp"
 #include "simulation.hpp"
 
 namespace grove {
@@ -76,9 +79,22 @@ void Simulation::restore(const Checkpoint& from) {
   domain_ = known_part(from.domain, comm_.rank());
   Checkpoint::Own own = from.read_own(comm_, parameters_.gravity.keeps_levels(from.manifest.particles));
   backend_->replace(std::move(own.particles));
+  require_types();
   backend_->gravity().restore({from.gravity, {std::move(own.trees)}}, domain_);
   leaf_moves_.decomposed(longest_steps());
   checkpoints_.resumed(from);
+}
+
+/// A run that goes on may be asked for others than it began with.
+void Simulation::require_types() const {
+  std::array<Count, particle_types> counts{};
+  const auto count = [&](const Particles& particles) {
+    for (const std::uint8_t type : particles.type) ++counts[type];
+  };
+  backend_->show(nullptr, count, [](const FieldInfo& info) { return info.name == fields::type.info.name; });
+  comm_.sum(std::span<Count>(counts));
+  if (const std::string fault = fault_of_types(counts, parameters_.output); !fault.empty())
+    throw Agreed<InputError>(fault);
 }
 
 void Simulation::write_checkpoint() {

@@ -20,19 +20,27 @@ bool lead_to(double begin, double number, double step, double end) {
   return number >= 1 && std::abs(begin + number * step - end) <= rounding;
 }
 
+/// Behind a time where space expands.
+std::string text_of_redshift(double time, const ExpandingTime& expanding) {
+  if (!expanding.expansion) return {};
+  return fmt::format(" (z = {:.6g})", redshift_of(expanding.expansion->scale_factor(time)));
+}
+
 /// The end of so many steps in as few digits as are taken for it when they are read.
 std::string text_of_end(double begin, double number, double step, const DisplayUnits& shown,
                         const ExpandingTime& expanding) {
   const double place = begin + number * step, factor = shown.factor(dimension::time);
-  if (expanding.even_in_logarithm)
-    return shown.text(expanding.expansion->time(std::exp(place)), dimension::time, 15);
+  if (expanding.even_in_logarithm) {
+    const double time = expanding.expansion->time(std::exp(place));
+    return shown.text(time, dimension::time, 15) + text_of_redshift(time, expanding);
+  }
   const double end = place;
   std::string text;
   for (int digits = 6; digits <= std::numeric_limits<double>::max_digits10; ++digits) {
     text = shown.text(end, dimension::time, digits);
     if (lead_to(begin, number, step, std::stod(text) / factor)) break;
   }
-  return text;
+  return text + text_of_redshift(end, expanding);
 }
 
 }  // namespace
@@ -66,8 +74,8 @@ Timeline::Timeline(double begin, double end, double longest_step, const DisplayU
   const auto moment = [&](double time) { return moment_text(time, shown, expansion()); };
   if (!(begin < end))
     throw InputError(fmt::format(
-        "time.end = {} must be later than the begin, {} (time.begin, else the time of the snapshot)",
-        moment(end), moment(begin)));
+        "time.end = {} must be later than the begin, {} (time.begin, else the time of the snapshot){}",
+        moment(end), moment(begin), expansion() ? "; a redshift is written z=0" : ""));
   if (expansion() && !(begin > 0))
     throw InputError(
         "the universe begins at time 0: give time.begin, such as z=49, where particles come from no file");
@@ -99,7 +107,7 @@ Timeline Timeline::extended(double begin, double end, double step, const Display
                                  : shown.text(step, dimension::time, 12),
       shown.text(begin, dimension::time), text_of_end(all.begin_, before, step, shown, all.expanding_),
       text_of_end(all.begin_, before + 1, step, shown, all.expanding_),
-      shown.text(end, dimension::time, 12)));
+      shown.text(end, dimension::time, 12) + text_of_redshift(end, all.expanding_)));
 }
 
 double Timeline::place_of(double time) const {

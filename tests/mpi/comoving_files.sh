@@ -33,6 +33,11 @@ own --resume auto || fail "a complete run does not go on"
 grep -q "the run is complete" out err || fail "a complete run is not told as such"
 own --resume auto -P 'box.size=49 Mpc' && fail "a run goes on with another box"
 grep -q "box.size" err || fail "no word of the other box"
+own --resume auto -P time.end=z=2.5 && fail "a run goes on to no whole number of its steps"
+grep -q "such as .* Gyr (z = 2.64[0-9]*) or .* Gyr (z = 2.33[0-9]*), not .* (z = 2.5)" err || fail "no redshifts of ends that would do: $(cat err)"
+end=$(sed -n 's/.*such as \([0-9.]* Gyr\) (z.*/\1/p' err | head -1)
+own --resume auto -P output.types=[4] -P time.end="$end" && fail "a run goes on to snapshots of types that are not there"
+grep -q "output.types: there are no particles of type 4; their types are 1" err || fail "no word of types: $(cat err)"
 
 # A run goes on without the file, to the same bytes.
 last_of() { find "$1"/checkpoints -mindepth 1 -maxdepth 1 -name 'step_*' | sort | tail -1; }
@@ -56,9 +61,19 @@ own --resume never -P output.folder=never --check || fail "no check of a run in 
 grep -q "^  size: 50000" of-own.hdf5/used-parameters.yml || fail "used-parameters.yml does not have the file's size"
 
 # Particles of z = 9 that a run takes to be of z = 5.
-"$grove" run run.yml -P initial_conditions.file=own.hdf5 -P output.folder=late -P time.begin=z=5 -P time.end=z=4.5 -P 'output.times=[]' \
+"$grove" run --quiet run.yml -P initial_conditions.file=own.hdf5 -P output.folder=late -P time.begin=z=5 -P time.end=z=4.5 -P 'output.times=[]' \
   2>err >out || fail "no run from z = 5"
-grep -q "is of z = 9, and the run begins at z = 5" err out || fail "no note on the begin"
+grep -q "warning: .*is of z = 9, and the run begins at z = 5" err || fail "no warning of the begin"
+"$grove" run --check run.yml -P initial_conditions.file=own.hdf5 -P output.folder=never -P time.begin=z=5 -P time.end=z=4.5 \
+  -P 'output.times=[]' 2>err >out || fail "no check of a run from z = 5"
+grep -q "^warning .*is of z = 9, and the run begins at z = 5" out || fail "no warning of the begin by --check"
+grep -q "^times .*(z = 5) to .*(z = 4.5)" out || fail "no redshifts of begin and end by --check"
+"$grove" run --check run.yml -P initial_conditions.file=own.hdf5 -P output.folder=never -P box.periodic=false 2>err >out ||
+  fail "no check of a run in open space"
+grep -q "^warning .*states a .*box of .*; space is taken to be open" out || fail "no warning of open space: $(cat out)"
+"$grove" run --check run.yml -P initial_conditions.file=own.hdf5 -P output.folder=never -P time.end=0 -P 'output.times=[]' 2>err >out &&
+  fail "a run that ends at time 0"
+grep -q "a redshift is written z=0" err || fail "no word of how redshifts are written: $(cat err)"
 "$grove" run run.yml -P initial_conditions.file=own.hdf5 -P output.folder=never -P time.end=z=12 -P 'output.times=[]' 2>err >out &&
   fail "a run that ends before its begin"
 grep -q "(z = 12) must be later than the begin, .* (z = 9)" err || fail "no redshifts of end and begin"

@@ -349,6 +349,19 @@ TEST_F(RunCheck, refuses_what_a_run_would_refuse_but_for_results_that_are_there)
   expect_parts(refusal(file), {"output: the output folder cannot be made"});
 }
 
+TEST_F(RunCheck, refuses_outputs_of_types_that_are_not_there) {
+  const std::string source = "model: plummer, n: 1000";
+  expect_parts(refusal(write_parameters(source, "types: [0, 4]")),
+               {"output.types: there are no particles of type 0, 4; their types are 1"});
+  expect_parts(told(write_parameters(source, "types: [0, 1]")), {"particles"});
+  expect_parts(refusal(write_parameters(source), {"-P", "output.render={types: [2], pixels: 16}"}),
+               {"output.render.types: there are no particles of type 2; their types are 1"});
+}
+
+TEST_F(RunCheck, tells_from_when_to_when) {
+  expect_parts(told(write_parameters("model: plummer, n: 1000")), {"times        from 0 to 1\n"});
+}
+
 TEST_F(RunCheck, goes_on_where_the_run_would) {
   write_snapshot(comm, folder / "a.hdf5", testing::scattered_particles(comm, 1000),
                  {.units = Units::dimensionless()});

@@ -66,6 +66,43 @@ std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeade
   return remarks;
 }
 
+namespace {
+
+/// Particles of one epoch that a run in expanding space takes to be of another.
+std::string remark_on_begin(const Parameters& parameters, const std::string& file,
+                            const SnapshotHeader& header) {
+  if (!parameters.universe || !parameters.time.begin || header.comoving.empty()) return {};
+  const Expansion expansion(*parameters.universe);
+  const double of_file = scale_factor_of(header.redshift),
+               of_run = expansion.scale_factor(*parameters.time.begin);
+  if (std::abs(of_run / of_file - 1) < 1e-3) return {};
+  return fmt::format(
+      "{}: is of z = {:.6g}, and the run begins at z = {:.6g}, as time.begin says: the file's particles are "
+      "taken to be of then; leave time.begin out to begin at the file's redshift",
+      file, header.redshift, redshift_of(of_run));
+}
+
+}  // namespace
+
+std::vector<std::string> warnings_on(const Parameters& parameters, const std::string& file,
+                                     const SnapshotHeader& header) {
+  std::vector<std::string> warnings;
+  for (std::string warning :
+       {remark_on_box(parameters, file, header), remark_on_begin(parameters, file, header)})
+    if (!warning.empty()) warnings.push_back(std::move(warning));
+  return warnings;
+}
+
+std::vector<std::string> remarks_on_space(const Parameters& parameters) {
+  constexpr double flat = 1e-3;  // sums of rounded parts, and radiation that is left out, are less
+  if (!parameters.universe || std::abs(parameters.universe->omega_curvature()) < flat) return {};
+  return {
+      fmt::format("space is curved: omega_matter {:.6g}, omega_lambda {:.6g} and omega_radiation {:.6g} "
+                  "leave {:.4g} to 1 for curvature",
+                  parameters.universe->omega_matter, parameters.universe->omega_lambda,
+                  parameters.universe->omega_radiation, parameters.universe->omega_curvature())};
+}
+
 std::string remark_on_gas(const std::string& source, Count count, bool has_gas) {
   if (count == 0 || has_gas) return {};
   return fmt::format("{}: holds {} of gas (type 0) without internal energies, which {} by gravity alone",
@@ -153,20 +190,6 @@ Count count_without_energies(const ComponentParameters& part) {
   return count;
 }
 
-/// Particles of one epoch that a run in expanding space takes to be of another.
-std::string remark_on_begin(const Parameters& parameters, const std::string& file,
-                            const SnapshotHeader& header) {
-  if (!parameters.universe || !parameters.time.begin || header.comoving.empty()) return {};
-  const Expansion expansion(*parameters.universe);
-  const double of_file = scale_factor_of(header.redshift),
-               of_run = expansion.scale_factor(*parameters.time.begin);
-  if (std::abs(of_run / of_file - 1) < 1e-3) return {};
-  return fmt::format(
-      "{}: is of z = {:.6g}, and the run begins at z = {:.6g}, as time.begin says: the file's particles are "
-      "taken to be of then; leave time.begin out to begin at the file's redshift",
-      file, header.redshift, redshift_of(of_run));
-}
-
 /// Several files or models: at time 0, whatever the files say.
 InitialState composed_state(const Communicator& comm, const Parameters& parameters, const StartHooks& hooks) {
   const InitialConditionsParameters& from = parameters.initial_conditions;
@@ -225,14 +248,13 @@ InitialState initial_state(const Communicator& comm, const Parameters& parameter
     state.leaf_size = snapshot.header.leaf_size;
     header = std::move(snapshot.header);
     state.remarks = remarks_on(from.file, header);
-    for (std::string remark :
-         {remark_on_box(parameters, from.file, header), remark_on_begin(parameters, from.file, header)})
-      if (!remark.empty()) state.remarks.push_back(std::move(remark));
+    state.warnings = warnings_on(parameters, from.file, header);
     state.file_units = header.file_units;
   }
   const Count of_type = comm.sum(
       static_cast<Count>(std::count(state.particles.type.begin(), state.particles.type.end(), gas_type)));
   if (of_type == 0) state.particles.forget_gas();  // other types were given to it
+  std::ranges::move(remarks_on_space(parameters), std::back_inserter(state.remarks));
   std::ranges::move(remarks_on_use_of_gas(parameters, state.particles.has_gas ? of_type : 0),
                     std::back_inserter(state.remarks));
   ValidationOptions options;

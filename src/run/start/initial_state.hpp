@@ -20,8 +20,9 @@ struct InitialState {
   Particles particles;
   Count leaf_size = 0;  ///< that a snapshot records; 0: none
   double time = 0;      ///< time.begin if given, else the snapshot's, or 0 for a model or several components
-  std::vector<std::string> remarks;  ///< what a user might not expect of the file
-  std::optional<Units> file_units;   ///< that the snapshot, or the first of several, states
+  std::vector<std::string> remarks;   ///< what a user might not expect of the file
+  std::vector<std::string> warnings;  ///< what is hardly meant
+  std::optional<Units> file_units;    ///< that the snapshot, or the first of several, states
 };
 
 /// How files of particles are read for a run: into its units.
@@ -36,6 +37,13 @@ std::string remark_on_units(const std::string& file, const SnapshotHeader& heade
 
 /// Remarks on a file that a user might not expect.
 std::vector<std::string> remarks_on(const std::string& file, const SnapshotHeader& header);
+
+/// Warnings of a file whose box or redshift is not the run's.
+std::vector<std::string> warnings_on(const Parameters& parameters, const std::string& file,
+                                     const SnapshotHeader& header);
+
+/// A remark on space that is curved, which few want.
+std::vector<std::string> remarks_on_space(const Parameters& parameters);
 
 /// Remarks on a run whose space or gas is not as its model needs it.
 std::vector<std::string> remarks_on_model(const Parameters& parameters);

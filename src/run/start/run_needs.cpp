@@ -48,6 +48,13 @@ double bytes_of_picture(const View& view) {
   return 2e4 + 0.65 * side * side * static_cast<double>(view.axes.size());
 }
 
+std::vector<std::size_t> types_of(std::uint8_t mask) {
+  std::vector<std::size_t> types;
+  for (std::size_t type = 0; type < particle_types; ++type)
+    if (mask >> type & 1) types.push_back(type);
+  return types;
+}
+
 RunAhead afresh(const Parameters& parameters, const Beginning& start) {
   const TimeParameters& time = parameters.time;
   const double begin = time.begin.value_or(start.time);
@@ -63,6 +70,8 @@ RunAhead afresh(const Parameters& parameters, const Beginning& start) {
     throw InputError(fmt::format("{} leaves are asked for, but there {} only {}",
                                  parameters.decomposition.leaves, ahead.particles == 1 ? "is" : "are",
                                  how_many(ahead.particles, "particle")));
+  if (const std::string fault = fault_of_types(start.counts, parameters.output); !fault.empty())
+    throw InputError(fault);
   const InitialConditionsParameters& from = parameters.initial_conditions;
   require_softening(start.counts, {.source = from.source(), .softened = parameters.softened});
   ahead.steps = static_cast<double>(timeline.steps());
@@ -169,6 +178,7 @@ Beginning beginning_of(const Communicator& comm, const Parameters& parameters) {
       const SnapshotHeader header = read_snapshot_header(comm, part.file, reading_of(parameters));
       for (std::size_t t = 0; t < header.counts.size(); ++t) add(t, header.counts[t]);
       std::ranges::copy(remarks_on(part.file, header), std::back_inserter(start.remarks));
+      if (from.components.empty()) start.warnings = warnings_on(parameters, part.file, header);
       start.has_gas = start.has_gas || header.has_gas;
       if (!start.file_units) start.file_units = header.file_units;
       if (from.components.empty()) start.time = time_of(header, parameters);
@@ -185,10 +195,25 @@ Beginning beginning_of(const Communicator& comm, const Parameters& parameters) {
     }
   }
   std::ranges::copy(remarks_on_model(parameters), std::back_inserter(start.remarks));
+  std::ranges::copy(remarks_on_space(parameters), std::back_inserter(start.remarks));
   start.has_gas = start.has_gas && start.counts[gas_type] > 0;  // else it was given other types
   std::ranges::copy(remarks_on_use_of_gas(parameters, start.has_gas ? start.counts[gas_type] : 0),
                     std::back_inserter(start.remarks));
   return start;
+}
+
+std::string fault_of_types(const std::array<Count, particle_types>& counts, const OutputParameters& output) {
+  std::uint8_t present = 0;
+  for (std::size_t type = 0; type < counts.size(); ++type)
+    if (counts[type] > 0) present = static_cast<std::uint8_t>(present | 1U << type);
+  const auto fault = [&](const char* name, std::uint8_t asked) {
+    return fmt::format("{}: there are no particles of type {}; their types are {}", name,
+                       fmt::join(types_of(asked), ", "), fmt::join(types_of(present), ", "));
+  };
+  if ((output.types & present) == 0) return fault("output.types", output.types);
+  const std::uint8_t drawn = output.view.types;
+  if (output.render && drawn != 0 && (drawn & present) == 0) return fault("output.render.types", drawn);
+  return {};
 }
 
 RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Beginning& beginning) {

@@ -29,6 +29,7 @@ struct Beginning {
   std::array<Count, particle_types> counts{};  ///< particles by type
   double time = 0;                             ///< of the file, or 0
   std::vector<std::string> remarks{};          ///< what a user might not expect of the files
+  std::vector<std::string> warnings{};         ///< what is hardly meant
   std::optional<Units> file_units{};           ///< that the first of the files states
   bool has_gas = false;                        ///< Particles::has_gas
 };
@@ -37,9 +38,13 @@ struct Beginning {
 /// whose particles are not read. InputError on all ranks together.
 Beginning beginning_of(const Communicator& comm, const Parameters& parameters);
 
+/// What snapshots or pictures are to hold where there are only particles of other types; empty: there are
+/// some. counts: over all ranks.
+std::string fault_of_types(const std::array<Count, particle_types>& counts, const OutputParameters& output);
+
 /// All that a run that begins afresh, or goes on, has before it. Collective; InputError on all ranks
-/// together, as the run's: a type without softening, times that do not go together, more leaves than
-/// particles.
+/// together, as the run's: a type without softening, types that outputs are to hold and that are not there,
+/// times that do not go together, more leaves than particles.
 RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Beginning& beginning);
 RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const Checkpoint& from);
 
