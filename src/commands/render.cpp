@@ -30,6 +30,7 @@ struct RenderOptions {
   std::string output, width, box, centre_on = word_of(CentreOn::middle);
   std::vector<int> types;
   int pixels = 0;
+  bool overwrite = false;
 };
 
 /// The path of each picture: beside its snapshot or into a folder, with .png for the ending of the snapshot's
@@ -171,8 +172,10 @@ void render(const Communicator& comm, const RenderOptions& options) {
   comm.together([&] {
     paths = outputs(options);
     if (comm.is_master())
-      for (const std::string& path : paths)
+      for (const std::string& path : paths) {
         for (const std::string& snapshot : options.snapshots) require_output(path, {snapshot});
+        require_output(path, options.overwrite ? Existing::replace : Existing::keep);
+      }
   });
   std::vector<SnapshotHeader> headers;
   for (const std::string& path : options.snapshots)
@@ -217,6 +220,7 @@ void add_render(CLI::App& app, Action& action) {
       ->required();
   command.add_option("-o,--output", options->output,
                      "The PNG file to write, or the folder for them [the snapshot's name with .png]");
+  command.add_flag("--overwrite", options->overwrite, "Replace pictures that are there, as those of a run");
   command
       .add_option("--size", options->pixels,
                   fmt::format("Pixels of a panel's side [{} of one panel, {} of several]",

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <regex>
 #include <string>
 #include <vector>
@@ -271,7 +272,7 @@ TEST_F(FileCommands, say_which_units_they_assume_of_a_file_that_states_none) {
     EXPECT_NE(text.find("note: " + note + "\n"), std::string::npos) << words[0] << ": " << text;
     EXPECT_EQ(text.find("note: "), text.rfind("note: ")) << text;
   };
-  expect_note(physical, {"render", bare, "--size", "32"});
+  expect_note(physical, {"render", bare, "--size", "32", "-o", folder_ / "physical.png"});
   expect_note(over_h, {"render", comoving, bare, "--size", "32"});
   expect_note(physical, {"fof", bare});
   expect_note(over_h, {"fof", comoving});
@@ -304,7 +305,7 @@ TEST_F(FileCommands, render_shows_lengths_in_a_unit_that_suits_or_was_typed) {
   const std::string file = folder_ / "cluster.hdf5";
   grove(comm_, {"ic", "plummer", "-n", "300", "--scale", "5 pc", "--units", "galactic", "-o", file});
   const auto render = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"render", file, "-o", folder_ / "cluster.png", "--size", "64"});
+    more.insert(more.begin(), {"render", file, "-o", folder_ / "cluster.png", "--overwrite", "--size", "64"});
     return told(more);
   };
   const std::string plain = render({}), typed = render({"--width", "0.02 kpc"}),
@@ -322,7 +323,7 @@ TEST_F(FileCommands, render_draws_several_snapshots_on_one_scale) {
   const std::string large = write("large.hdf5", particles);
   const auto render = [&](std::vector<std::string> words) {
     words.insert(words.begin(), "render");
-    words.insert(words.end(), {"--size", "64", "--axis", "z", "--centre", "0", "0", "0"});
+    words.insert(words.end(), {"--overwrite", "--size", "64", "--axis", "z", "--centre", "0", "0", "0"});
     grove(comm_, words);
     comm_.barrier();
   };
@@ -349,7 +350,7 @@ TEST_F(FileCommands, render_scales_by_snapshots_with_something_to_show) {
   const auto render = [&](const std::vector<std::string>& snapshots) {
     std::vector<std::string> words{"render"};
     words.insert(words.end(), snapshots.begin(), snapshots.end());
-    words.insert(words.end(), {"--size", "32", "--axis", "z", "--types", "1"});
+    words.insert(words.end(), {"--overwrite", "--size", "32", "--axis", "z", "--types", "1"});
     grove(comm_, words);
     comm_.barrier();
     return Png(folder_ / "shown.png");
@@ -364,7 +365,8 @@ TEST_F(FileCommands, render_shows_the_periodic_box_that_the_file_or_the_user_sta
   write_snapshot(comm_, folder_ / "box.hdf5", particles, options);
   const std::string open = write("open.hdf5", particles);
   const auto picture = [&](const std::string& file, const std::vector<std::string>& more) {
-    std::vector<std::string> words{"render", file, "-o", folder_ / "picture.png", "--size", "64"};
+    std::vector<std::string> words{"render",      file,     "-o", folder_ / "picture.png",
+                                   "--overwrite", "--size", "64"};
     words.insert(words.end(), more.begin(), more.end());
     const bool is_box = told(words).find(", width 3,") != std::string::npos;
     std::vector<unsigned char> bytes = Png(folder_ / "picture.png").bytes;
@@ -394,6 +396,17 @@ TEST_F(FileCommands, render_never_replaces_a_snapshot) {
   const std::string file = write("one.hdf5", make_particles(comm_, Shape::cusp, 100));
   EXPECT_THROW(grove(comm_, {"render", file, "--size", "32", "-o", file}), InputError);
   EXPECT_NO_THROW(grove(comm_, {"info", file}));
+}
+
+TEST_F(FileCommands, render_replaces_pictures_where_it_is_told_to) {
+  const std::string file = write("one.hdf5", make_particles(comm_, Shape::cusp, 100)),
+                    other = write("other.hdf5", make_particles(comm_, Shape::cusp, 100));
+  testing::put(comm_, folder_ / "one.png", [] { return std::string("a picture of the run"); });
+  EXPECT_THROW(grove(comm_, {"render", other, file, "--size", "32"}), InputError);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "other.png")) << "none is drawn if one cannot be";
+  EXPECT_NO_THROW(grove(comm_, {"render", file, "--size", "32", "--overwrite"}));
+  comm_.barrier();
+  EXPECT_GT(Png(folder_ / "one.png").width, 32u);
 }
 
 TEST_F(FileCommands, render_refuses_types_without_particles) {

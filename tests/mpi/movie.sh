@@ -51,7 +51,7 @@ refused 2 'names its format' film "the run" -o film
 refused 2 'is the input too' film "the run" -o "the run/snapshot_999.png"
 mkdir empty
 refused 2 'grove render empty/snapshot_*.hdf5' film empty
-"$grove" render "the run/snapshot_998.hdf5" --size 32 -o "the run/snapshot_001.png" >/dev/null
+"$grove" render "the run/snapshot_998.hdf5" --size 32 -o "the run/snapshot_001.png" >/dev/null || fail "no picture of another size"
 refused 2 'needs one size' film "the run"
 rm "the run/snapshot_001.png"
 STATUS=3 refused 1 'status 3' film "the run" -o broken.mp4

@@ -168,6 +168,7 @@ __device__ void descend_far(const DeviceFarTree& tree, const Ball& target, FarMe
     }
     const bool opens = child >= 0;
     const unsigned acting = __ballot_sync(~0U, acts), opening = __ballot_sync(~0U, opens);
+    __syncwarp();  // ballots do not order memory: all have read the stack
     if (acts) memory.sources[waiting + __popc(acting & lanes_before())] = code;
     if (opens) {
       std::uint32_t* const at = memory.stack + stacked + 2 * __popc(opening & ~lanes_before()) - 2;
@@ -180,6 +181,7 @@ __device__ void descend_far(const DeviceFarTree& tree, const Ball& target, FarMe
     if (stacked > most) __trap();
     __syncwarp();
   }
+  __syncwarp();
   if (lane == 0) {
     memory.stacked = stacked;
     memory.waiting = waiting;
