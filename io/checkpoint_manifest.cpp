@@ -149,8 +149,7 @@ std::map<std::string, std::string> fixed_parameters(const Parameters& parameters
   std::map<std::string, std::string> fixed;
   Parameters all = parameters;
   all.softened = all_types;  // a map from more types changes nothing if the particles have no such type
-  complete_spectrum(
-      all.cosmology);  // as if a preset's values had been given, which manifests have always held
+  complete_spectrum(all.cosmology);  // manifests hold the values of a preset
   for (const schema::Row& row : schema::rows_of(all))
     if (is_fixed(row.name())) fixed[row.name()] = in_ascii(schema::text_of(row, all));
   return fixed;
