@@ -14,7 +14,8 @@ grove_test(watchdog unit/watchdog_test.cpp LINK grove::run_guard)
 file(GLOB model_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/models_*test.cpp)
 grove_test(models ${model_tests} LINK grove::models)
 
-grove_test(parameters unit/parameters_test.cpp unit/cosmology_parameters_test.cpp unit/potential_parameters_test.cpp LINK grove::io)
+grove_test(parameters unit/parameters_test.cpp unit/components_test.cpp
+           unit/cosmology_parameters_test.cpp unit/potential_parameters_test.cpp LINK grove::io)
 target_compile_definitions(test_parameters PRIVATE GROVE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 grove_test(bisection unit/bisection_test.cpp unit/bisection_leaf_test.cpp unit/cut_rule_test.cpp unit/kd_cut_test.cpp
            LINK grove::host)

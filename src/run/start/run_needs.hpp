@@ -38,8 +38,8 @@ struct Beginning {
 /// whose particles are not read. InputError on all ranks together.
 Beginning beginning_of(const Communicator& comm, const Parameters& parameters);
 
-/// What snapshots or pictures are to hold where there are only particles of other types; empty: there are
-/// some. counts: over all ranks.
+/// Names the parameter by which snapshots or pictures hold only types of which there are no particles. Empty:
+/// there is no such fault. counts: particles by type, of all ranks.
 std::string fault_of_types(const std::array<Count, particle_types>& counts, const OutputParameters& output);
 
 /// All that a run that begins afresh, or goes on, has before it. Collective; InputError on all ranks
