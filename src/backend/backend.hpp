@@ -31,6 +31,7 @@ struct BackendTraits {
   std::string name;        ///< what computes, as BackendChoice::name has it
   double redecomposition;  ///< what new cuts and trees cost, on one rank; interactions per particle
   MoveRates move_rates;    ///< what it takes to move leaves between ranks
+  Count few_renewed;       ///< trees of so many particles or fewer are not renewed in each step: RenewalTurns
   std::string devices{};   ///< a line per rank about the devices that compute; empty: the host does
 };
 
@@ -98,8 +99,9 @@ class Backend {
   /// replace().
   virtual void take(Particles particles) = 0;
 
- private:
   BackendTraits traits_;
+
+ private:
   Gravity& gravity_;
   Gas& gas_;
   bool has_gas_;  ///< Particles::has_gas

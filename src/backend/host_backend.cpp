@@ -37,8 +37,9 @@ class Present {
 /// Moves are a first guess: a message or two; particles of 106 bytes and their trees, copied a few times, and
 /// those that stay are shifted along. New cuts and trees take 80 ns a particle more than a refit (sort 40,
 /// build 25, moments 14), on a core that makes 1.24 interactions a nanosecond: medians by `tree_update` in
-/// timing.csv of grove run jobs/examples/merger.yml -P time.end=2.56 -P audit.every=0.
-BackendTraits host_traits() { return {"kokkos", 100, {2e-4, 3e-7}}; }
+/// timing.csv of grove run jobs/examples/merger.yml -P time.end=2.56 -P audit.every=0. Renewals in every
+/// second step alone cost 3 % (docs/measurements/scaling.md).
+BackendTraits host_traits() { return {"kokkos", 100, {2e-4, 3e-7}, 0}; }
 
 }  // namespace
 

@@ -21,7 +21,7 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
     const auto timer = timers.time("moments");
     setup_ = agree_on_setup(domain);
   }
-  now_ = expands_far(plan) ? with_far_cells(setup_) : setup_;
+  now_ = expands_far(plan) ? with_far_cells(setup_) : with_near_work(setup_, plan.first_active);
   ForceReport report;
   report.particles = setup_.particles;
   report.median_acceleration = setup_.median_acceleration;
@@ -71,6 +71,7 @@ ForceReport Gravity::evaluate(const Domain& domain, const EvaluationPlan& plan, 
     comm_.together([&] {
       if (fault) std::rethrow_exception(fault);
     });
+  learn_near_work(plan, report);
   return report;
 }
 
@@ -124,25 +125,25 @@ GravitySetup Gravity::agree_on_setup(const Domain& domain) const {
   setup.walk = {setup.stands_in ? parameters_.first_evaluation() : parameters_, units};
   setup.walk.gravity.order = parameters_.order_of_near_walks();
   setup.far_delta = setup.walk.gravity.delta;
+  setup.least_far = setup.particles / 4;
   if (!parameters_.images.are_open() && parameters_.criterion == Criterion::acceleration &&
       !setup.stands_in) {
     const double most = most_delta(parameters_, setup.particles),
                  most_near = std::min(most_delta(setup.walk.gravity, setup.particles), parameters_.delta);
-    const double near = periodic_delta(parameters_, sums, most_near),
-                 far = far_delta(periodic_delta(parameters_, sums, most), most, setup.particles);
-    const std::array<double, 2> deltas = comm_.broadcast(std::array<double, 2>{near, far});
-    setup.walk.gravity.delta = deltas[0];  // the master's: powers differ between libraries
-    setup.far_delta = deltas[1];
+    const double h = homogeneity(parameters_, sums), near = periodic_delta(h, most_near),
+                 far = far_delta(periodic_delta(h, most), most, setup.particles);
+    // The master's: powers differ between libraries.
+    const auto agreed = comm_.broadcast(std::array<double, 3>{near, far, least_far_part(h)});
+    setup.walk.gravity.delta = agreed[0];
+    setup.far_delta = agreed[1];
+    setup.least_far = static_cast<Count>(agreed[2] * static_cast<double>(setup.particles));
   }
   return setup;
 }
 
-/// True if cells far off act through expansions. That costs a leaf the same however many of its particles are
-/// active, which is more than walks save where few are.
+/// True if cells far off act through expansions.
 bool Gravity::expands_far(const EvaluationPlan& plan) const {
-  constexpr Count least_part = 4;
-  return parameters_.expands_far() &&
-         (plan.first_active == 0 || least_part * plan.active >= setup_.particles);
+  return parameters_.expands_far() && (plan.first_active == 0 || plan.active >= setup_.least_far);
 }
 
 GravitySetup Gravity::with_far_cells(GravitySetup setup) const {
@@ -152,6 +153,24 @@ GravitySetup Gravity::with_far_cells(GravitySetup setup) const {
   gravity.delta = setup.far_delta;
   gravity.order = parameters_.order;
   return setup;
+}
+
+/// For walks through all 27 boxes in steps between others: their targets may have had far fewer interactions
+/// when they last walked.
+GravitySetup Gravity::with_near_work(GravitySetup setup, int first_active) const {
+  if (!parameters_.expands_far()) return setup;
+  int rung = first_active;
+  while (rung > 0 && near_work_[static_cast<std::size_t>(rung)] == 0) --rung;
+  const Count work = near_work_[static_cast<std::size_t>(rung)];
+  setup.target_work = work > 0 ? work : GravitySetup::unknown_work;
+  return setup;
+}
+
+/// After such a walk.
+void Gravity::learn_near_work(const EvaluationPlan& plan, const ForceReport& report) {
+  if (!parameters_.expands_far() || expands_far(plan) || report.active == 0) return;
+  const Count work = std::accumulate(report.work.begin(), report.work.end(), Count{0});
+  near_work_[static_cast<std::size_t>(plan.first_active)] = std::max<Count>(1, work / report.active);
 }
 
 /// Lets all trees act on the active particles. The own ones act while those of others are under way. False
@@ -229,6 +248,7 @@ void Gravity::tune_groups(const Domain& domain) {
 void Gravity::restore(State state, const Domain& domain) {
   setup_ = state.agreed.setup;
   critical_separation_ = state.agreed.critical_separation;
+  near_work_ = state.agreed.near_work;
   storage_.restore(std::move(state.stored), domain);
 }
 

@@ -19,6 +19,9 @@ namespace grove {
 struct GravityState {
   GravitySetup setup;
   double critical_separation;  ///< of parts of groups; 0: not known yet
+  /// Of a periodic box whose far cells act through expansions in other steps: interactions of a target in the
+  /// last walk through all 27 boxes of which this was the first active rung; 0: there was none.
+  RungCounts near_work;
 };
 
 /// Evaluates gravity on all particles of all ranks, wherever they are stored. Every bit of the result is the
@@ -65,7 +68,9 @@ class Gravity {
     GravityState agreed;
     GravityStorage::State stored;  ///< of this rank
   };
-  State state(const Domain& domain) const { return {{setup_, critical_separation_}, storage_.state(domain)}; }
+  State state(const Domain& domain) const {
+    return {{setup_, critical_separation_, near_work_}, storage_.state(domain)};
+  }
   /// Collective. Goes on from there, in the domain that the particles and trees are of, with any number of
   /// ranks. Every bit of all later results is as it would have been.
   void restore(State state, const Domain& domain);
@@ -74,6 +79,8 @@ class Gravity {
   GravitySetup agree_on_setup(const Domain& domain) const;
   bool expands_far(const EvaluationPlan& plan) const;
   GravitySetup with_far_cells(GravitySetup setup) const;
+  GravitySetup with_near_work(GravitySetup setup, int first_active) const;
+  void learn_near_work(const EvaluationPlan& plan, const ForceReport& report);
   bool walk(const Domain& domain, const EvaluationPlan& plan, Selections selections,
             std::exception_ptr& fault, ForceReport& report, PhaseTimers& timers);
   void exchange_again(const Domain& domain, PhaseTimers& timers);
@@ -88,6 +95,7 @@ class Gravity {
   GravityParameters parameters_;
   GravityStorage& storage_;
   double critical_separation_;  ///< of parts of groups; 0: not known yet
+  RungCounts near_work_{};      ///< GravityState::near_work
   GravitySetup setup_;
   GravitySetup now_;  ///< of the evaluation under way
 };

@@ -25,7 +25,11 @@ namespace grove {
 struct GravitySetup {
   WalkSetup walk;
   Count particles = 0;
-  double far_delta = 0;           ///< the delta of walks beside which far cells act through expansions
+  double far_delta = 0;  ///< the delta of walks beside which far cells act through expansions
+  Count least_far = 0;   ///< active particles, from which on far cells do
+  /// Interactions of a target, as expected; 0: as many as in its last walk.
+  Count target_work = 0;
+  static constexpr Count unknown_work = -1;
   float median_acceleration = 0;  ///< of |a_old|
   bool stands_in = false;         ///< the forces are to stand in for those of a criterion that needs |a_old|
 };

@@ -20,10 +20,13 @@ double most_delta(const GravityParameters& gravity, Count particles) {
   return std::min(1.45, 0.62 * std::pow(over_few(particles), 0.16)) * gravity.delta;
 }
 
-double periodic_delta(const GravityParameters& gravity, const GravityStorage::Sums& sums, double most) {
+double homogeneity(const GravityParameters& gravity, const GravityStorage::Sums& sums) {
   const double mass = sums.largest_mass * static_cast<double>(sums.particles);
   const double scale = gravity.gravitational_constant * mass / (gravity.images.edge * gravity.images.edge);
-  const double homogeneity = scale > 0 ? sums.median_acceleration / scale : 1;
+  return scale > 0 ? sums.median_acceleration / scale : 1;
+}
+
+double periodic_delta(double homogeneity, double most) {
   return std::min(most, std::pow(6 * most, 4. / 3) * std::pow(homogeneity, 0.4));
 }
 
@@ -31,6 +34,11 @@ double far_delta(double delta, double most, Count particles) {
   const double many = over_few(particles);
   const double bound = std::min(1., std::pow(many, 0.06) / 2) * most;
   return std::max(delta, std::min(bound, 1.8 * delta * std::pow(many, 0.15)));
+}
+
+double least_far_part(double homogeneity) {
+  constexpr double largest = 0.25, uneven = 2.6;
+  return largest * std::min(1., std::pow(homogeneity / uneven, 0.7));
 }
 
 }  // namespace grove

@@ -59,6 +59,7 @@ Simulation::Simulation(Unstarted, const Communicator& comm, const Parameters& pa
       clock_(timeline_),
       backend_(std::move(backend)),
       tuning_(backend_->traits().redecomposition, rule_of(parameters)),
+      renewals_(backend_->traits().few_renewed),
       is_audited_(parameters.audit.every > 0),
       leaf_moves_(comm, backend_->traits().move_rates),
       outputs_({comm_, parameters_, timeline_, clock_, *backend_, domain_, forces_}),
@@ -205,7 +206,8 @@ void Simulation::step() {
                           forecast_.seconds(rung_costs_.particles, clock_.first_active()));
   const UpdatePlan plan = plan_update(deepest(), has_strays(strayed_));
   const bool is_new = plan.choice.update == TreeUpdate::redecompose;
-  const std::optional<int> renewed_from = this->renewed_from(plan.choice);
+  const std::optional<int> renewed_from =
+      renewals_.next(renewable_from(plan.choice), rung_costs_.particles, is_new);
   carry_out(plan);
   evaluate_forces(
       {.grows = is_new,

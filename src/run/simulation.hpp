@@ -25,6 +25,7 @@
 #include "time/block_clock.hpp"
 #include "time/epoch.hpp"
 #include "time/timeline.hpp"
+#include "tuning/renewal_turns.hpp"
 #include "tuning/tree_tuning.hpp"
 #include "tuning/tree_update.hpp"
 
@@ -120,7 +121,7 @@ class Simulation {
   UpdatePlan plan_update(int deepest, bool has_strays);
   void carry_out(const UpdatePlan& plan);
   Count active() const;
-  std::optional<int> renewed_from(const TreeTuning::Choice& choice) const;
+  std::optional<int> renewable_from(const TreeTuning::Choice& choice) const;
   std::optional<StepSeconds> measured() const;
   void decompose(double lead);
   double longest_steps(double time) const { return timeline_.steps_to(time); }
@@ -157,6 +158,7 @@ class Simulation {
   ForceReport forces_;
   RungCosts rung_costs_;
   TreeTuning tuning_;
+  RenewalTurns renewals_;
   bool is_audited_;  ///< the step under way; at the begin, if any is
   LeafMoves leaf_moves_;
   StepForecast forecast_;

@@ -32,6 +32,7 @@ RunState Simulation::state() const {
           .last_output = outputs_.state().last,
           .checkpoint_seconds = checkpoint_seconds_,
           .tuning = tuning_.state(),
+          .renewals = renewals_.state(),
           .rung_costs = rung_costs_,
           .forces = forces_,
           .frame = outputs_.state().frame};
@@ -65,6 +66,7 @@ void Simulation::restore(const Checkpoint& from) {
     throw Agreed<InputError>(fmt::format("{}/{}: has no {}, the state of tuning.rebuild_above", from.path,
                                          state_file, arrays::above));
   tuning_ = TreeTuning(run.tuning, rule_of(parameters_, from.rebuild_above.value_or(RebuildAbove::State{})));
+  renewals_.restore(run.renewals);
   rung_costs_ = run.rung_costs;
   forces_ = run.forces;
   outputs_.restore({run.snapshots, run.last_output, run.frame});

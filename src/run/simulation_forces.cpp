@@ -58,11 +58,11 @@ Count Simulation::active() const {
   return std::accumulate(particles.begin() + clock_.first_active(), particles.end(), Count{0});
 }
 
-/// The rung from which on particles have their trees cut anew, if any do: the first active one. Where too
-/// many are active it is that of the deepest particles, behind new cuts that lead, and where the last walk
-/// says that trees have aged much. The published rule of rebuilds has refits alone between new cuts; new
+/// The rung from which on particles may have their trees cut anew, if any may: the first active one. Where
+/// too many are active it is that of the deepest particles, behind new cuts that lead, and where the last
+/// walk says that trees have aged much. The published rule of rebuilds has refits alone between new cuts; new
 /// trees that do not lead are as good.
-std::optional<int> Simulation::renewed_from(const TreeTuning::Choice& choice) const {
+std::optional<int> Simulation::renewable_from(const TreeTuning::Choice& choice) const {
   const RungCounts& particles = rung_costs_.particles;
   const Count all = std::accumulate(particles.begin(), particles.end(), Count{0});
   const GravityParameters& gravity = parameters_.gravity;

@@ -42,6 +42,11 @@ TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_in_periodic_boxes) {
   check(box + octrees + block_steps);
 }
 
+/// So many that walks split their long groups (cuda::walk_parts()), by what earlier ones took.
+TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_where_few_walk_through_all_boxes) {
+  check("box: {periodic: true, size: 5}\n" + bisections + block_steps, 60000);
+}
+
 TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_with_octrees) {
   check(octrees + block_steps);
   check(octrees + shared_steps);

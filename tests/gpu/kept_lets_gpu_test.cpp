@@ -70,6 +70,38 @@ TEST_F(KeptLetsOfBoxesOnGpu, are_right_where_far_cells_act_in_some_steps) {
   }
 }
 
+/// Steps of few particles, in which no far cells act, meet many times what those with far cells do. They have
+/// as many shares behind these as behind another of their own kind, but for groups that are at the limit:
+/// places are the same, |a_old| differs by the errors of forces. In a lattice groups are alike, so that few
+/// are split, were it not that 1500 groups make do for 16384 warps (share_limit()).
+TEST_F(KeptLetsOfBoxesOnGpu, leave_as_many_shares_to_others_behind_steps_with_far_cells) {
+  const Communicator alone(MPI_COMM_SELF);
+  Particles all = displaced_lattice(36, 0.1);
+  for (std::size_t i = 0; i < all.size(); ++i) all.rung[i] = i % 8 == 0 ? 1 : 0;
+  const auto shares_in_turn = [&](const Communicator& comm) {
+    SharedDomain shared = share_out(comm, all, 512);
+    const DeviceExchange exchange(comm, comm.size() > 1 && devices_.shared, std::nullopt);
+    Forces forces(comm, exchange, periodic_parameters(2.5e-4), shared.particles);
+    std::vector<Count> shares;
+    std::vector<std::uint64_t> hashes;
+    const EvaluationPlan full{.grows = false}, few{.grows = false, .first_active = 1, .active = 1};
+    forces.evaluate(shared.domain, {});
+    for (const EvaluationPlan& plan : {full, few, few, full, few}) {
+      const Count before = forces.shares();
+      forces.evaluate(shared.domain, plan);
+      shares.push_back(comm.sum(forces.shares() - before));
+      hashes.push_back(force_hash(comm, forces.particles()));
+    }
+    return std::pair(shares, hashes);
+  };
+  const auto [shares, hashes] = shares_in_turn(alone);
+  EXPECT_EQ(shares[0], 0) << "all are active";
+  EXPECT_EQ(shares[1], 0) << "nothing is known";
+  EXPECT_GT(shares[2], 0);
+  EXPECT_NEAR(static_cast<double>(shares[4]), static_cast<double>(shares[2]), 0.05 * shares[2]);
+  EXPECT_EQ(shares_in_turn(comm_), std::pair(shares, hashes));
+}
+
 class KeptLetsOnGpu : public GpuRanks, public ::testing::WithParamInterface<Kind> {
  protected:
   Outcome evolve(const Communicator& comm, double drift, LetKeeping::Rule keeping,

@@ -28,6 +28,18 @@ std::unique_ptr<Backend> on_host(const Communicator& comm, Particles own, const 
   return std::make_unique<HostBackend>(comm, std::move(own), gravity);
 }
 
+/// A host whose steps of few particles take turns in renewing trees, as a GPU's do.
+class HostInTurns : public HostBackend {
+ public:
+  HostInTurns(const Communicator& comm, Particles own, const GravityParameters& gravity)
+      : HostBackend(comm, std::move(own), gravity) {
+    traits_.few_renewed = 1 << 17;
+  }
+};
+std::unique_ptr<Backend> in_turns(const Communicator& comm, Particles own, const GravityParameters& gravity) {
+  return std::make_unique<HostInTurns>(comm, std::move(own), gravity);
+}
+
 /// Runs with several rungs; by the end trees have been refitted, grown anew in old leaves, and cut
 /// anew.
 const std::string block_steps = "time: {begin: 0, end: 0.15, step: 0.05, eta: 0.1}\n",
@@ -88,6 +100,10 @@ TEST_F(CheckpointOnHost, goes_on_bit_for_bit_where_long_steps_renew_aged_trees) 
   for (const char* update : {"renew", "refit"})
     EXPECT_TRUE(std::regex_search(rows, std::regex(fmt::format(",1,1[0-9]{{3}},{},", update))))
         << update << rows;
+}
+
+TEST_F(CheckpointOnHost, goes_on_bit_for_bit_where_steps_take_turns_in_renewing_trees) {
+  testing::check_relay(comm_, in_turns, bisections + block_steps, 2000);
 }
 
 /// On other ranks it comes to the same, so steps do in external potentials.
@@ -205,7 +221,7 @@ class CheckpointWithout : public CheckpointOnHost {
   bool matters(const testing::MakeGravity& make, const std::string& sections,
                const std::function<void(Checkpoint&)>& change) const {
     CheckedRun run(make, sections, 2000);
-    const Evolution expected = CheckedRun(on_host, sections, 2000).uninterrupted(Communicator(MPI_COMM_SELF)),
+    const Evolution expected = CheckedRun(make, sections, 2000).uninterrupted(Communicator(MPI_COMM_SELF)),
                     actual = run.relayed(comm_, change);
     const bool same = actual.interactions == expected.interactions &&
                       std::equal(actual.particles.velocity.begin(), actual.particles.velocity.end(),
@@ -218,6 +234,11 @@ TEST_F(CheckpointWithout, tuning_renews_trees_at_other_steps) {
   EXPECT_TRUE(matters(on_host, bisections + block_steps, [](Checkpoint& checkpoint) {
     checkpoint.run.tuning = TreeTuning(checkpoint.run.tuning.price.rate(), {}).state();
   }));
+}
+
+TEST_F(CheckpointWithout, the_turn_of_the_last_step_renews_trees_at_others) {
+  EXPECT_TRUE(matters(in_turns, bisections + block_steps,
+                      [](Checkpoint& checkpoint) { checkpoint.run.renewals.last = rung_count; }));
 }
 
 TEST_F(CheckpointWithout, the_number_of_the_epoch_cuts_elsewhere) {

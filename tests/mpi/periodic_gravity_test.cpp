@@ -149,5 +149,36 @@ TEST(PeriodicGravity, few_active_particles_meet_quadrupoles_and_all_together_oct
   EXPECT_EQ(octupoles, forces_in_turn(Communicator(MPI_COMM_SELF), Order::octupole));
 }
 
+/// What walks of few through all boxes took is remembered by their first rung, as GPUs need it in the next
+/// one. Evaluations with far cells say nothing of that.
+TEST(PeriodicGravity, remembers_what_few_active_particles_met) {
+  const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  const auto remembered = [](const Communicator& ranks) {
+    Particles all = clustered_box(1500);
+    for (std::size_t i = 0; i < all.size(); ++i) all.rung[i] = all.id[i] % 20 == 0 ? 2 : 0;
+    SharedDomain shared = share_out(ranks, all, 64);
+    HostForces forces(ranks, periodic_parameters(1e-2), shared.particles);
+    const auto state = [&] { return forces.gravity.state(shared.domain).agreed.near_work; };
+    forces.evaluate(shared.domain);
+    forces.evaluate(shared.domain, {.grows = false, .first_active = 1, .active = 1000});
+    EXPECT_EQ(state(), RungCounts{});
+    const ForceReport report =
+        forces.evaluate(shared.domain, {.grows = false, .first_active = 2, .active = 1});
+    const RungCounts near = state();
+    RungCounts expected{};
+    expected[2] = report.work[2] / report.active_of[2];
+    EXPECT_GT(expected[2], 100);
+    EXPECT_EQ(near, expected);
+    forces.evaluate(shared.domain);
+    EXPECT_EQ(state(), near);
+    Gravity::State other = forces.gravity.state(shared.domain);
+    other.agreed.near_work[3] = 7;
+    forces.gravity.restore(std::move(other), shared.domain);
+    EXPECT_EQ(state()[3], 7);
+    return near;
+  };
+  EXPECT_EQ(remembered(comm), remembered(alone));
+}
+
 }  // namespace
 }  // namespace grove

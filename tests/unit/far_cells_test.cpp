@@ -323,6 +323,13 @@ TEST(FarDelta, grows_with_the_number_of_particles_within_bounds) {
     }
 }
 
+/// A quarter of all where matter is as uneven as today, a hundredth where it is as even as at z = 49: h^0.7.
+TEST(LeastFarPart, falls_with_homogeneity) {
+  for (const double uneven : {2.6, 100.}) EXPECT_DOUBLE_EQ(least_far_part(uneven), 0.25);
+  EXPECT_NEAR(least_far_part(2.6 / 1024), 0.25 / 128, 1e-12);
+  EXPECT_EQ(least_far_part(0), 0);
+}
+
 /// Fitted factors: 0.62 up to 48^3 particles, N^0.16 from there on, and at most 1.45.
 TEST(MostDelta, with_octupoles_grows_with_the_number_of_particles) {
   GravityParameters gravity;

@@ -6,7 +6,7 @@ grove_test(time unit/time_test.cpp unit/comoving_time_test.cpp unit/growth_fit_t
            unit/rebuild_interval_test.cpp unit/coming_steps_test.cpp unit/redecomposition_price_test.cpp unit/audit_schedule_test.cpp
            LINK grove::tuning)
 grove_test(memory_needs unit/memory_needs_test.cpp LINK grove::backend)
-grove_test(tree_tuning unit/tree_tuning_test.cpp unit/rebuild_above_test.cpp LINK grove::tuning)
+grove_test(tree_tuning unit/tree_tuning_test.cpp unit/rebuild_above_test.cpp unit/renewal_turns_test.cpp LINK grove::tuning)
 grove_test(machine unit/machine_test.cpp LINK grove::machine)
 grove_test(slurm_time unit/slurm_time_test.cpp LINK grove::run_guard)
 grove_test(verdict unit/verdict_test.cpp LINK grove::run_log)

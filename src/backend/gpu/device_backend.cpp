@@ -30,8 +30,11 @@ namespace {
 
 /// Moves are a first guess: a dozen exchanges, of 106 bytes per particle through the memory of the host. New
 /// cuts and trees of the m31 of 2^23 particles take 6.4 ms on an H200, which makes 8e11 interactions a second
-/// (docs/measurements/block-steps.md, "On GPUs").
-BackendTraits traits_of(const RankDevices& devices) { return {"cuda", 600, {2e-3, 2e-8}, devices.table()}; }
+/// (docs/measurements/block-steps.md, "On GPUs"). Renewals in every second step gain up to 100,000 active
+/// particles of that model, and lose a tenth of 400,000 (docs/measurements/scaling.md).
+BackendTraits traits_of(const RankDevices& devices) {
+  return {"cuda", 600, {2e-3, 2e-8}, Count{1} << 17, devices.table()};
+}
 
 /// Ranks that have the GPU of this one.
 int users_of_device(const Communicator& comm, const RankDevices& devices) {

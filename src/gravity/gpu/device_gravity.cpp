@@ -97,9 +97,16 @@ cuda::WalkTargets DeviceGravity::targets(const GravitySetup& setup, const Domain
     active_ = cuda::active_groups(walkable_groups(), wide);
   cuda::WalkTargets targets{trees, forest_.leaf_of_group(), active_.count, active_.numbers.data(), parts,
                             wide};
-  if (!all) targets.share_limit = cuda::share_limit(of_all_ranks.groups, of_all_ranks.work);
+  if (!all) targets.share_limit = share_limit(setup, of_all_ranks);
   targets.most_shares = room_for_shares(active_.count);
   return targets;
+}
+
+std::uint32_t DeviceGravity::share_limit(const GravitySetup& setup, const Chosen& of_all_ranks) {
+  if (setup.target_work == 0) return cuda::share_limit(of_all_ranks.groups, of_all_ranks.work);
+  if (setup.target_work == GravitySetup::unknown_work) return cuda::no_share_limit;
+  // Chosen::work, too, is some 3/2 of what targets had.
+  return cuda::share_limit(of_all_ranks.groups, 3 * setup.target_work * of_all_ranks.groups / 2);
 }
 
 cuda::WalkableGroups DeviceGravity::walkable_groups() const {

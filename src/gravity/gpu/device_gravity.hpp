@@ -105,6 +105,7 @@ class DeviceGravity : public GravityStorage {
   cuda::WalkableGroups walkable_groups() const;
   void choose_targets(const GravitySetup& setup, const Domain& domain, const Chosen& of_all_ranks);
   void begin_own_walk(const GravitySetup& setup);
+  static std::uint32_t share_limit(const GravitySetup& setup, const Chosen& of_all_ranks);
   std::uint32_t room_for_shares(std::uint32_t groups) const;
   ForceOutput output() const;
   cuda::WalkSources own_sources() const;

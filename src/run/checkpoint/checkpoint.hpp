@@ -18,6 +18,7 @@
 #include "run/log/rung_costs.hpp"
 #include "time/block_clock.hpp"
 #include "time/epoch.hpp"
+#include "tuning/renewal_turns.hpp"
 #include "tuning/tree_tuning.hpp"
 
 /// The complete state of a run on disk, from which it goes on bit for bit, on any number of ranks: one file
@@ -42,6 +43,7 @@ struct RunState {
   double last_output;         ///< time of the last snapshot that was written; -infinity: none
   double checkpoint_seconds;  ///< that the checkpoint before this one took; 0: there was none
   TreeTuning::State tuning;
+  RenewalTurns::State renewals;
   RungCosts rung_costs;
   ForceReport forces;
   Frame frame;  ///< of the last picture

@@ -14,17 +14,18 @@ namespace {
 template <std::size_t N>
 using Offsets = std::array<std::size_t, N>;
 
-static_assert(checkpoint_format == 18);
+static_assert(checkpoint_format == 19);
 
 using R = RunState;
-static_assert(sizeof(R) == 7304 && sizeof(Conservation) == 120 && sizeof(EnergyBalance) == 56);
-static_assert(Offsets<18>{offsetof(R, begin), offsetof(R, longest_step), offsetof(R, leaf_size),
+static_assert(sizeof(R) == 7312 && sizeof(Conservation) == 120 && sizeof(EnergyBalance) == 56);
+static_assert(Offsets<19>{offsetof(R, begin), offsetof(R, longest_step), offsetof(R, leaf_size),
                           offsetof(R, clock), offsetof(R, steps_done), offsetof(R, groups_tuned_at),
                           offsetof(R, epoch), offsetof(R, has_rungs), offsetof(R, has_gas),
                           offsetof(R, snapshots), offsetof(R, energy), offsetof(R, conservation),
                           offsetof(R, last_output), offsetof(R, checkpoint_seconds), offsetof(R, tuning),
-                          offsetof(R, rung_costs), offsetof(R, forces), offsetof(R, frame)} ==
-              Offsets<18>{0, 8, 16, 24, 40, 48, 56, 88, 89, 96, 104, 160, 280, 288, 296, 4800, 6440, 7248});
+                          offsetof(R, renewals), offsetof(R, rung_costs), offsetof(R, forces),
+                          offsetof(R, frame)} == Offsets<19>{0, 8, 16, 24, 40, 48, 56, 88, 89, 96, 104, 160,
+                                                             280, 288, 296, 4800, 4808, 6448, 7256});
 
 using T = TreeTuning::State;
 static_assert(sizeof(T) == 4504 && sizeof(RedecompositionPrice) == 1520 &&
@@ -53,7 +54,7 @@ static_assert(Offsets<14>{offsetof(F, particles), offsetof(F, active), offsetof(
               Offsets<14>{0, 8, 16, 344, 672, 680, 728, 736, 752, 776, 784, 792, 796, 800});
 
 static_assert(sizeof(BlockClock::State) == 16 && sizeof(Epoch) == 32 && sizeof(Frame) == 56 &&
-              sizeof(GravityState) == 200 && sizeof(GravitySetup) == 192 && sizeof(WalkSetup) == 168 &&
+              sizeof(GravityState) == 544 && sizeof(GravitySetup) == 208 && sizeof(WalkSetup) == 168 &&
               sizeof(DomainHead) == 144 && sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
 
 }  // namespace
