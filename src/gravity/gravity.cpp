@@ -130,7 +130,7 @@ GravitySetup Gravity::agree_on_setup(const Domain& domain) const {
       !setup.stands_in) {
     const double most = most_delta(parameters_, setup.particles),
                  most_near = std::min(most_delta(setup.walk.gravity, setup.particles), parameters_.delta);
-    const double h = homogeneity(parameters_, sums), near = periodic_delta(h, most_near),
+    const double h = unevenness(parameters_, sums), near = periodic_delta(h, most_near),
                  far = far_delta(periodic_delta(h, most), most, setup.particles);
     // The master's: powers differ between libraries.
     const auto agreed = comm_.broadcast(std::array<double, 3>{near, far, least_far_part(h)});

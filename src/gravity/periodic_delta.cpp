@@ -20,14 +20,14 @@ double most_delta(const GravityParameters& gravity, Count particles) {
   return std::min(1.45, 0.62 * std::pow(over_few(particles), 0.16)) * gravity.delta;
 }
 
-double homogeneity(const GravityParameters& gravity, const GravityStorage::Sums& sums) {
+double unevenness(const GravityParameters& gravity, const GravityStorage::Sums& sums) {
   const double mass = sums.largest_mass * static_cast<double>(sums.particles);
   const double scale = gravity.gravitational_constant * mass / (gravity.images.edge * gravity.images.edge);
   return scale > 0 ? sums.median_acceleration / scale : 1;
 }
 
-double periodic_delta(double homogeneity, double most) {
-  return std::min(most, std::pow(6 * most, 4. / 3) * std::pow(homogeneity, 0.4));
+double periodic_delta(double unevenness, double most) {
+  return std::min(most, std::pow(6 * most, 4. / 3) * std::pow(unevenness, 0.4));
 }
 
 double far_delta(double delta, double most, Count particles) {
@@ -36,9 +36,9 @@ double far_delta(double delta, double most, Count particles) {
   return std::max(delta, std::min(bound, 1.8 * delta * std::pow(many, 0.15)));
 }
 
-double least_far_part(double homogeneity) {
-  constexpr double largest = 0.25, uneven = 2.6;
-  return largest * std::min(1., std::pow(homogeneity / uneven, 0.7));
+double least_far_part(double unevenness) {
+  constexpr double least = 1. / 128, most = 1. / 4, unevenness_of_most = 2.6;
+  return std::clamp(most * std::pow(unevenness / unevenness_of_most, 0.7), least, most);
 }
 
 }  // namespace grove

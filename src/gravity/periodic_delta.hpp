@@ -12,18 +12,18 @@ double most_delta(const GravityParameters& gravity, Count particles);
 /// h: the median of |a_old| over G M / L^2, with the mass M in the box and its edge L. 0.03 at z = 49 in
 /// 100 Mpc, 2.6 at z = 0. Masses are taken to be equal; where they are not it is larger than that. Without
 /// masses it is 1.
-double homogeneity(const GravityParameters& gravity, const GravityStorage::Sums& sums);
+double unevenness(const GravityParameters& gravity, const GravityStorage::Sums& sums);
 
 /// Delta for all targets in a periodic box, at most this one.
 ///
 /// Errors of n nodes add up as sqrt(n), and the nearer a box is to homogeneity the more nodes it takes: of
 /// matter of even density b^6 / d^5 <= delta h, in units of the edge L, so n is as 1 / sqrt(delta h), with h
-/// = homogeneity(). Then errors of accelerations are as delta^(3/4) h^(-1/4): 0.4 times that in the 99th
+/// = unevenness(). Then errors of accelerations are as delta^(3/4) h^(-1/4): 0.4 times that in the 99th
 /// percentile, from z = 49 (h = 0.03 in 100 Mpc) to 0 (h = 2.6) within a third (docs/cosmology.md). Nodes of
 /// a lattice err alike, so that their errors add up to more: h^(2/5) in place of h^(1/3) makes delta smaller
 /// where h is small. Then errors are some 2 delta there, and 3 to 4 delta in steps with far_delta().
 /// Masses are taken to be equal; where they are not it is smaller than need be.
-double periodic_delta(double homogeneity, double most);
+double periodic_delta(double unevenness, double most);
 
 /// That delta where cells far off act through expansions. most: as for it.
 ///
@@ -40,7 +40,7 @@ double far_delta(double delta, double most, Count particles);
 /// expansions. These cost a leaf the same however many of its particles are active. Walks through all 27
 /// boxes cost each of these as much as the nodes it meets, whose number is as 1 / sqrt(delta h), so as
 /// h^(-0.7). At z = 0 (h = 2.6 in 100 Mpc) they are worth it up to a quarter, at z = 49 up to a hundredth
-/// (docs/cosmology.md, "Which steps have far cells").
-double least_far_part(double homogeneity);
+/// (docs/cosmology.md, "Which steps have far cells"). Nothing below 1/128 was tried.
+double least_far_part(double unevenness);
 
 }  // namespace grove

@@ -324,10 +324,10 @@ TEST(FarDelta, grows_with_the_number_of_particles_within_bounds) {
 }
 
 /// A quarter of all where matter is as uneven as today, a hundredth where it is as even as at z = 49: h^0.7.
-TEST(LeastFarPart, falls_with_homogeneity) {
+TEST(LeastFarPart, grows_as_matter_gets_uneven) {
   for (const double uneven : {2.6, 100.}) EXPECT_DOUBLE_EQ(least_far_part(uneven), 0.25);
-  EXPECT_NEAR(least_far_part(2.6 / 1024), 0.25 / 128, 1e-12);
-  EXPECT_EQ(least_far_part(0), 0);
+  EXPECT_NEAR(least_far_part(2.6 / 32), 0.25 / std::pow(2, 3.5), 1e-12);
+  for (const double even : {0.01, 0.}) EXPECT_DOUBLE_EQ(least_far_part(even), 1. / 128);
 }
 
 /// Fitted factors: 0.62 up to 48^3 particles, N^0.16 from there on, and at most 1.45.
