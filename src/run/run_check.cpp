@@ -58,7 +58,9 @@ void check_beginning(const Communicator& comm, const Parameters& parameters, con
   if (const double virial = first.summary.totals.virial_ratio();
       virial < 0.3 && parameters.time.steps == StepKind::block && parameters.potentials.empty())
     tell(comm, "",
-         "it begins cold: steps get shorter as it collapses, so that it takes several times as long");
+         parameters.universe
+             ? "steps get shorter as structure forms, so that it takes two or three times as long"
+             : "it begins cold: steps get shorter as it collapses, so that it takes several times as long");
   if (first.picture > 0)
     tell(comm, "",
          fmt::format("{} for {}", text_of_time(first.picture * ahead.snapshots),

@@ -187,6 +187,19 @@ TEST_F(RunCheck, tells_that_a_collapse_takes_longer_than_its_begin) {
   EXPECT_FALSE(says_so("plummer"));
 }
 
+TEST_F(RunCheck, tells_that_steps_of_a_universe_get_shorter) {
+  testing::put(comm, folder / "universe.yml", [&] {
+    return fmt::format(
+        "initial_conditions: {{model: cosmological-box, sites: 8, box_size: 50 Mpc}}\n"
+        "cosmology: {{preset: planck2018}}\nbox: {{periodic: true}}\ngravity: {{softening: 100 kpc}}\n"
+        "time: {{begin: z=49, end: z=0, step_ln_a: 0.1}}\noutput: {{folder: {}, render: false}}\n",
+        folder / "output");
+  });
+  const std::string text = told(folder / "universe.yml");
+  expect_parts(text, {"as structure forms"});
+  EXPECT_EQ(text.find("begins cold"), std::string::npos);
+}
+
 TEST_F(RunCheck, tells_what_pictures_take) {
   const std::string file = write_parameters("model: plummer, n: 1000");
   EXPECT_EQ(told(file).find("pictures"), std::string::npos);
