@@ -72,8 +72,10 @@ TEST_F(KeptLetsOfBoxesOnGpu, are_right_where_far_cells_act_in_some_steps) {
 
 /// Steps of few particles, in which no far cells act, meet many times what those with far cells do. They have
 /// as many shares behind these as behind another of their own kind, but for groups that are at the limit:
-/// places are the same, |a_old| differs by the errors of forces. In a lattice groups are alike, so that few
-/// are split, were it not that 1500 groups make do for 16384 warps (share_limit()).
+/// places are the same, and |a_old| differs by the errors of forces, 1e-3, which changes interactions by half
+/// of that. A twentieth of the shares is a hundred times as much; a limit by the work of the step before
+/// would give several times as many. Groups of a lattice are alike, but there are 1500 of them for 16384
+/// warps, so that the limit is below their mean (share_limit()).
 TEST_F(KeptLetsOfBoxesOnGpu, leave_as_many_shares_to_others_behind_steps_with_far_cells) {
   const Communicator alone(MPI_COMM_SELF);
   Particles all = displaced_lattice(36, 0.1);
