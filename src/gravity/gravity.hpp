@@ -19,8 +19,8 @@ namespace grove {
 struct GravityState {
   GravitySetup setup;
   double critical_separation;  ///< of parts of groups; 0: not known yet
-  /// Of a periodic box whose far cells act through expansions in other steps: interactions of a target in the
-  /// last walk through all 27 boxes of which this was the first active rung; 0: there was none.
+  /// Interactions of a target, by the first active rung, in the last walk through all 27 periodic boxes; 0:
+  /// there was none. Only known where far cells act through expansions in other steps.
   RungCounts near_work;
 };
 

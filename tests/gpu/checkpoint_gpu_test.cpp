@@ -42,7 +42,8 @@ TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_in_periodic_boxes) {
   check(box + octrees + block_steps);
 }
 
-/// So many that walks split their long groups (cuda::walk_parts()), by what earlier ones took.
+/// Walks of 60,000 particles split their long groups (cuda::walk_parts()). The limit follows from earlier
+/// walks.
 TEST_F(CheckpointOnGpu, goes_on_bit_for_bit_where_few_walk_through_all_boxes) {
   check("box: {periodic: true, size: 5}\n" + bisections + block_steps, 60000);
 }

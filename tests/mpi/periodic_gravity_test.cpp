@@ -149,8 +149,8 @@ TEST(PeriodicGravity, few_active_particles_meet_quadrupoles_and_all_together_oct
   EXPECT_EQ(octupoles, forces_in_turn(Communicator(MPI_COMM_SELF), Order::octupole));
 }
 
-/// What walks of few through all boxes took is remembered by their first rung, as GPUs need it in the next
-/// one. Evaluations with far cells say nothing of that.
+/// Gravity remembers how many interactions walks of few particles through all boxes took, by their first
+/// rung. GPUs need that in the next such walk. Evaluations with far cells change nothing of it.
 TEST(PeriodicGravity, remembers_what_few_active_particles_met) {
   const Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
   const auto remembered = [](const Communicator& ranks) {
