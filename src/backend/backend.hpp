@@ -23,6 +23,7 @@
 #include "kernels/math/opening.hpp"
 #include "neighbours/friend_finder.hpp"
 #include "particles/particles.hpp"
+#include "structure/power_estimator.hpp"
 
 namespace grove {
 
@@ -84,6 +85,8 @@ class Backend {
                     const FieldChoice& fields = {}) = 0;
   /// Finds friends of friends among any particles, by what computes here.
   virtual const FriendFinder& friends() const = 0;
+  /// Measures power spectra of any particles, by what computes here.
+  virtual const PowerEstimator& spectra() const = 0;
   /// Collective. Takes these in place of its own, as they were handed out; Gravity::restore() then has what
   /// else a run needs to go on.
   void replace(Particles particles) {
@@ -140,5 +143,7 @@ std::unique_ptr<Backend> make_backend(const Communicator& comm, const BackendCho
 /// Collective. choice: resolved. Finds friends of friends, without a backend. InputError as make_backend()
 /// has it.
 std::unique_ptr<FriendFinder> make_friend_finder(const Communicator& comm, const BackendChoice& choice);
+/// The same for power spectra.
+std::unique_ptr<PowerEstimator> make_power_estimator(const Communicator& comm, const BackendChoice& choice);
 
 }  // namespace grove

@@ -60,4 +60,10 @@ std::unique_ptr<FriendFinder> make_friend_finder(const Communicator& comm, const
   return std::make_unique<HostFriends>();
 }
 
+std::unique_ptr<PowerEstimator> make_power_estimator(const Communicator& comm, const BackendChoice& choice) {
+  if (choice.name == "cuda") return make_gpu_power_estimator(comm, choice.share_gpu);
+  refuse_options_of_gpus(choice);
+  return std::make_unique<HostPower>();
+}
+
 }  // namespace grove

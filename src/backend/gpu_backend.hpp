@@ -19,4 +19,7 @@ std::unique_ptr<Backend> make_gpu_backend(const Communicator& comm, const Backen
 /// Collective. make_friend_finder() of the backend "cuda".
 std::unique_ptr<FriendFinder> make_gpu_friend_finder(const Communicator& comm, bool may_share);
 
+/// Collective. make_power_estimator() of the backend "cuda".
+std::unique_ptr<PowerEstimator> make_gpu_power_estimator(const Communicator& comm, bool may_share);
+
 }  // namespace grove

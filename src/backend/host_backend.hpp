@@ -32,6 +32,7 @@ class HostBackend : public Backend {
   void show(const Prediction* to, const std::function<void(const Particles&)>& use,
             const FieldChoice& fields) override;
   const FriendFinder& friends() const override { return friends_; }
+  const PowerEstimator& spectra() const override { return spectra_; }
 
  protected:
   void take(Particles particles) override { particles_ = std::move(particles); }
@@ -51,6 +52,7 @@ class HostBackend : public Backend {
   Gravity gravity_;
   HostGas gas_;
   HostFriends friends_;
+  HostPower spectra_;
 };
 
 }  // namespace grove

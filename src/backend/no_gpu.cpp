@@ -27,4 +27,6 @@ std::unique_ptr<Backend> make_gpu_backend(const Communicator&, const BackendChoi
 
 std::unique_ptr<FriendFinder> make_gpu_friend_finder(const Communicator&, bool) { refuse_gpus(); }
 
+std::unique_ptr<PowerEstimator> make_gpu_power_estimator(const Communicator&, bool) { refuse_gpus(); }
+
 }  // namespace grove

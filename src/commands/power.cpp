@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "backend/backend.hpp"
 #include "base/display_units.hpp"
 #include "base/errors.hpp"
 #include "base/how_many.hpp"
+#include "commands/backend_options.hpp"
 #include "commands/commands.hpp"
 #include "io/comoving.hpp"
 #include "io/file.hpp"
@@ -26,6 +28,7 @@ struct PowerCommandOptions {
   std::vector<int> types;
   int mesh = 0, folds = 0;
   bool plain = false, subtract = false, overwrite = false;
+  BackendChoice backend;
 };
 
 /// Mpc/h for a file whose own units have h in them, else these.
@@ -93,9 +96,14 @@ void measure_power(const Communicator& comm, const PowerCommandOptions& options)
   power.assignment = options.assignment == "cic" ? Assignment::cic : Assignment::tsc;
   power.interlaced = !options.plain;
   power.folds = options.folds;
-  const std::vector<PowerBin> bins = power_spectrum(comm, particles.position, particles.mass, power);
+  BackendChoice choice = options.backend;
+  const std::string no_gpu = resolve(comm, choice);
+  const std::unique_ptr<PowerEstimator> estimator = make_power_estimator(comm, choice);
+  const std::vector<PowerBin> bins =
+      power_spectrum(comm, particles.position, particles.mass, power, *estimator);
   comm.together([&] {
     if (!comm.is_master()) return;
+    if (!no_gpu.empty()) fmt::print("no GPU is used: {}\n", no_gpu);
     const SpectrumUnit unit = unit_of(snapshot.header);
     const auto below = std::count_if(bins.begin(), bins.end(),
                                      [](const PowerBin& bin) { return bin.power < bin.shot_noise; });
@@ -144,6 +152,7 @@ void add_power(CLI::App& app, Action& action) {
                    "Give the power without that of as many particles at random");
   command.add_option("--box-size", options->box, "Edge of the periodic box [the file's]")
       ->type_name("LENGTH");
+  add_backend_choice(command, options->backend);
   command.callback([options, &action] {
     action = [options](const Communicator& comm) { measure_power(comm, *options); };
   });

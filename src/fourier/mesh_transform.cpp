@@ -1,67 +1,21 @@
 #include "fourier/mesh_transform.hpp"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 #include <vector>
-
-#include "base/shares.hpp"
-#include "comm/exchange_plan.hpp"
 
 namespace grove {
 namespace {
 
 std::size_t at(int place) { return static_cast<std::size_t>(place); }
 
-Slab share(int points, int rank, int ranks) {
-  return {static_cast<int>(share_begin(points, rank, ranks)),
-          static_cast<int>(share_begin(points, rank + 1, ranks))};
-}
-
-/// A piece of the modes that a rank exchanges with another: of whole planes [x][rows of one rank][z], beside
-/// which the planes have all rows. Calls copy(in planes, in piece, count) for each run.
-template <class Copy>
-void for_each_run(const MeshPart& part, const Slab& rows, std::size_t begin, std::size_t count,
-                  const Copy& copy) {
-  const std::size_t run = at(rows.count()) * at(part.half()), plane = at(part.points) * at(part.half());
-  for (std::size_t done = 0; done < count;) {
-    const std::size_t x = (begin + done) / run, inside = (begin + done) % run;
-    const std::size_t some = std::min(run - inside, count - done);
-    copy(x * plane + at(rows.first) * at(part.half()) + inside, done, some);
-    done += some;
-  }
-}
-
-/// The rank whose elements begin at offsets[rank] or before.
-int rank_of(std::span<const Count> offsets, std::size_t begin) {
-  const auto after = std::upper_bound(offsets.begin(), offsets.end(), static_cast<Count>(begin));
-  return static_cast<int>(after - offsets.begin()) - 1;
-}
-
 }  // namespace
-
-MeshPart MeshPart::of(int points, int rank, int ranks) {
-  return {points, share(points, rank, ranks), share(points, rank, ranks)};
-}
-
-MeshTransform::MeshTransform(const Communicator& comm, int points)
-    : comm_(comm), part_(MeshPart::of(points, comm.rank(), comm.size())), line_(points) {}
-
-/// How many modes are exchanged with each rank: of this rank's planes and its rows, or the other way around.
-std::vector<Count> MeshTransform::elements(bool of_planes) const {
-  std::vector<Count> counts;
-  for (int rank = 0; rank < comm_.size(); ++rank) {
-    const int other = share(part_.points, rank, comm_.size()).count();
-    counts.push_back(Count{other} * (of_planes ? part_.planes : part_.rows).count() * part_.half());
-  }
-  return counts;
-}
 
 /// Along the slowest of two axes, the other being `columns` long: a few lines side by side, which share the
 /// lines of a cache.
 void MeshTransform::transform_columns(Complex* data, std::size_t columns, bool forward) const {
   constexpr std::size_t beside = 8;
-  const std::size_t n = at(part_.points);
+  const std::size_t n = at(part().points);
   std::vector<Complex> in(beside * n), out(beside * n);
   for (std::size_t first = 0; first < columns; first += beside) {
     const std::size_t some = std::min(beside, columns - first);
@@ -76,10 +30,10 @@ void MeshTransform::transform_columns(Complex* data, std::size_t columns, bool f
 
 /// Transforms along z, two rows at once as real and imaginary parts of one, and along y.
 Array<Complex> MeshTransform::planes_of(Array<double> values) const {
-  const std::size_t n = at(part_.points), half = at(part_.half());
-  Array<Complex> modes(at(part_.planes.count()) * n * half);
+  const std::size_t n = at(part().points), half = at(part().half());
+  Array<Complex> modes(at(part().planes.count()) * n * half);
   std::vector<Complex> in(n), out(n);
-  for (std::size_t x = 0; x < at(part_.planes.count()); ++x) {
+  for (std::size_t x = 0; x < at(part().planes.count()); ++x) {
     const double* const from = values.data() + x * n * n;
     Complex* const to = modes.data() + x * n * half;
     for (std::size_t y = 0; y < n; y += 2) {
@@ -98,48 +52,19 @@ Array<Complex> MeshTransform::planes_of(Array<double> values) const {
 }
 
 Array<Complex> MeshTransform::forward(Array<double> values) const {
-  const Array<Complex> planes = planes_of(std::move(values));
-  const ExchangePlan plan(comm_, elements(true), elements(false));
-  Array<Complex> modes(part_.modes());
-  plan.apply(
-      [&](std::size_t begin, std::span<Complex> piece) {
-        const int to = rank_of(plan.send_offsets(), begin);
-        for_each_run(part_, share(part_.points, to, comm_.size()),
-                     begin - static_cast<std::size_t>(plan.send_offsets()[at(to)]), piece.size(),
-                     [&](std::size_t place, std::size_t i, std::size_t count) {
-                       std::copy_n(planes.data() + place, count, piece.data() + i);
-                     });
-      },
-      std::span<Complex>(modes));
-  transform_columns(modes.data(), at(part_.rows.count()) * at(part_.half()), true);
+  Array<Complex> modes = exchange_.rows_of(planes_of(std::move(values)));
+  transform_columns(modes.data(), at(part().rows.count()) * at(part().half()), true);
   return modes;
 }
 
 Array<double> MeshTransform::backward(Array<Complex> modes) const {
-  const std::size_t n = at(part_.points), half = at(part_.half());
-  transform_columns(modes.data(), at(part_.rows.count()) * half, false);
-  const ExchangePlan plan(comm_, elements(false), elements(true));
-  Array<Complex> planes(at(part_.planes.count()) * n * half);
-  Array<Complex> arriving;
-  plan.apply({[&](std::size_t begin, std::size_t) { return modes.data() + begin; },
-              [&](std::size_t, std::size_t count) {
-                arriving.resize(count);
-                return arriving.data();
-              },
-              [&](std::size_t begin, std::size_t count) {
-                const int from = rank_of(plan.receive_offsets(), begin);
-                for_each_run(part_, share(part_.points, from, comm_.size()),
-                             begin - static_cast<std::size_t>(plan.receive_offsets()[at(from)]), count,
-                             [&](std::size_t place, std::size_t i, std::size_t some) {
-                               std::copy_n(arriving.data() + i, some, planes.data() + place);
-                             });
-              }},
-             sizeof(Complex));
-  Array<Complex>().swap(modes);
+  const std::size_t n = at(part().points), half = at(part().half());
+  transform_columns(modes.data(), at(part().rows.count()) * half, false);
+  Array<Complex> planes = exchange_.planes_of(std::move(modes));
 
-  Array<double> values(part_.values());
+  Array<double> values(part().values());
   std::vector<Complex> in(n), out(n);
-  for (std::size_t x = 0; x < at(part_.planes.count()); ++x) {
+  for (std::size_t x = 0; x < at(part().planes.count()); ++x) {
     Complex* const from = planes.data() + x * n * half;
     double* const to = values.data() + x * n * n;
     transform_columns(from, half, false);

@@ -97,7 +97,8 @@ void RunOutputs::write_power(const Particles& particles, const std::string& file
   PowerOptions options;
   options.box = *parameters.box.size;
   options.mesh = usual_mesh(run_.forces.particles);
-  const std::vector<PowerBin> bins = power_spectrum(run_.comm, particles.position, particles.mass, options);
+  const std::vector<PowerBin> bins =
+      power_spectrum(run_.comm, particles.position, particles.mass, options, run_.backend.spectra());
   const bool has_h = parameters.universe && !parameters.units.is_dimensionless();
   run_.comm.together([&] {
     if (!run_.comm.is_master()) return;

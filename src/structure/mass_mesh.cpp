@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "comm/exchange_plan.hpp"
@@ -9,124 +10,98 @@
 namespace grove {
 namespace {
 
-/// A particle on its way to a mesh: its place in spacings, from 0 to n.
-struct Deposit {
-  Vec3d u;
-  double mass;
+/// The ranks that get particles whose place along x is between two planes: those with points of their clouds
+/// on any mesh that is meant, and perhaps one more.
+class Receivers {
+ public:
+  Receivers(int points, int ranks) : points_(points) {
+    std::vector<int> owners;
+    for (int rank = 0; rank < ranks; ++rank)
+      owners.resize(static_cast<std::size_t>(MeshPart::of(points, rank, ranks).planes.last), rank);
+    for (int plane = 0; plane < points; ++plane) {
+      begin_.push_back(ranks_.size());
+      for (int other = plane - reach; other <= plane + reach; ++other) {
+        const int owner = owners[static_cast<std::size_t>(periodic_point(other, points))];
+        const auto own = ranks_.begin() + static_cast<std::ptrdiff_t>(begin_.back());
+        if (std::find(own, ranks_.end(), owner) == ranks_.end()) ranks_.push_back(owner);
+      }
+    }
+    begin_.push_back(ranks_.size());
+  }
+
+  std::size_t plane_below(const MassMesh& mesh, const MassPoint& particle) const {
+    return static_cast<std::size_t>(mesh.place(particle.position.x, points_, 0));
+  }
+  std::span<const int> of(std::size_t plane) const {
+    return std::span(ranks_).subspan(begin_[plane], begin_[plane + 1] - begin_[plane]);
+  }
+
+ private:
+  /// A cloud of three points around u - 1/2 begins at floor(u) - 2, one around u ends at floor(u) + 2.
+  static constexpr int reach = 2;
+
+  int points_;
+  std::vector<int> ranks_;          ///< of all planes
+  std::vector<std::size_t> begin_;  ///< of each plane's
 };
 
-/// The number of a point in a periodic mesh. It is hardly ever further than an edge away: a division would
-/// take longer.
-int periodic(int number, int points) {
-  while (number < 0) number += points;
-  while (number >= points) number -= points;
-  return number;
-}
-
-/// In [0, points).
-double place_on(const MassMesh& mesh, int points, double x) {
-  const double parts = x / mesh.box * mesh.scale;
-  double u = (parts - std::floor(parts)) * points - mesh.offset;
-  if (u < 0) u += points;
-  return u < points ? u : 0;
-}
-
-/// The rank that has each plane.
-std::vector<int> owners_of_planes(const MeshTransform& transform) {
-  const int points = transform.part().points, ranks = transform.comm().size();
-  std::vector<int> owners;
-  for (int rank = 0; rank < ranks; ++rank)
-    owners.resize(static_cast<std::size_t>(MeshPart::of(points, rank, ranks).planes.last), rank);
-  return owners;
-}
-
-/// Calls visit(rank) for those that have points of a particle, each once.
-template <class Visit>
-void for_each_receiver(const std::vector<int>& owners, Assignment assignment, const Deposit& particle,
-                       const Visit& visit) {
-  const int first = axis_weights(assignment, particle.u.x).first;
-  int receivers[3];
-  for (int i = 0; i < points_of(assignment); ++i) {
-    const int plane = periodic(first + i, static_cast<int>(owners.size()));
-    receivers[i] = owners[static_cast<std::size_t>(plane)];
-    if (std::find(receivers, receivers + i, receivers[i]) == receivers + i) visit(receivers[i]);
-  }
-}
-
-/// Adds what a particle gives to this rank's points.
-void deposit(const MeshPart& part, Assignment assignment, const Deposit& particle, int exponent,
-             Array<std::int64_t>& sums) {
-  const int n = part.points, points = points_of(assignment);
-  const AxisWeights x = axis_weights(assignment, particle.u.x), y = axis_weights(assignment, particle.u.y),
-                    z = axis_weights(assignment, particle.u.z);
-  const double mass = std::ldexp(particle.mass, exponent);
-  for (int i = 0; i < points; ++i) {
-    const int plane = periodic(x.first + i, n);
-    if (plane < part.planes.first || plane >= part.planes.last) continue;
-    for (int j = 0; j < points; ++j) {
-      const auto row = (static_cast<std::size_t>(plane - part.planes.first) * static_cast<std::size_t>(n) +
-                        static_cast<std::size_t>(periodic(y.first + j, n))) *
-                       static_cast<std::size_t>(n);
-      const double share = mass * (x.share[i] * y.share[j]);
-      for (int k = 0; k < points; ++k)
-        sums[row + static_cast<std::size_t>(periodic(z.first + k, n))] += std::llrint(share * z.share[k]);
-    }
-  }
-}
-
 /// Those of them that have points on this rank, from all ranks.
-Array<Deposit> exchanged(const Communicator& comm, const std::vector<int>& owners, Assignment assignment,
-                         const std::vector<Deposit>& particles) {
+Array<MassPoint> exchanged(const Communicator& comm, const Receivers& receivers, const MassMesh& mesh,
+                           const std::vector<MassPoint>& particles) {
   std::vector<Count> counts(static_cast<std::size_t>(comm.size()), 0);
-  for (const Deposit& particle : particles)
-    for_each_receiver(owners, assignment, particle,
-                      [&](int rank) { ++counts[static_cast<std::size_t>(rank)]; });
+  std::vector<std::size_t> planes;
+  for (const MassPoint& particle : particles) {
+    planes.push_back(receivers.plane_below(mesh, particle));
+    for (const int rank : receivers.of(planes.back())) ++counts[static_cast<std::size_t>(rank)];
+  }
   const ExchangePlan plan(comm, counts);
-  Array<Deposit> sent(static_cast<std::size_t>(plan.send_total()));
+  Array<MassPoint> sent(static_cast<std::size_t>(plan.send_total()));
   std::vector<Count> next(plan.send_offsets().begin(), plan.send_offsets().end());
-  for (const Deposit& particle : particles)
-    for_each_receiver(owners, assignment, particle, [&](int rank) {
-      sent[static_cast<std::size_t>(next[static_cast<std::size_t>(rank)]++)] = particle;
-    });
+  for (std::size_t i = 0; i < particles.size(); ++i)
+    for (const int rank : receivers.of(planes[i]))
+      sent[static_cast<std::size_t>(next[static_cast<std::size_t>(rank)]++)] = particles[i];
   plan.apply(sent);
   return sent;
 }
 
 }  // namespace
 
-AxisWeights axis_weights(Assignment assignment, double u) {
-  if (assignment == Assignment::cic) {
-    const double below = std::floor(u), f = u - below;
-    return {static_cast<int>(below), {1 - f, f, 0}};
-  }
-  const double nearest = std::floor(u + 0.5), d = u - nearest;
-  return {static_cast<int>(nearest) - 1,
-          {0.5 * (0.5 - d) * (0.5 - d), 0.75 - d * d, 0.5 * (0.5 + d) * (0.5 + d)}};
-}
-
-Array<double> density_mesh(const MeshTransform& transform, std::span<const Vec3d> position,
-                           std::span<const double> mass, const MassMesh& mesh) {
+void bring_to_planes(const Communicator& comm, const MeshPart& part, std::span<const Vec3d> position,
+                     std::span<const double> mass, const MassMesh& mesh,
+                     const std::function<void(std::span<const MassPoint>)>& use) {
   constexpr std::size_t most_at_once = std::size_t{1} << 20;
-  const Communicator& comm = transform.comm();
-  const MeshPart& part = transform.part();
-  const std::vector<int> owners = owners_of_planes(transform);
-  const int exponent = 61 - std::ilogb(mesh.total) - 1;
-  Array<std::int64_t> sums(part.values());
-  std::fill(sums.begin(), sums.end(), 0);
+  const Receivers receivers(part.points, comm.size());
   const auto rounds = comm.max(static_cast<Count>((position.size() + most_at_once - 1) / most_at_once));
-  std::vector<Deposit> some;
+  std::vector<MassPoint> some;
   for (Count round = 0; round < rounds; ++round) {
     const std::size_t first = std::min(position.size(), static_cast<std::size_t>(round) * most_at_once);
     const std::size_t last = std::min(position.size(), first + most_at_once);
     some.clear();
-    for (std::size_t i = first; i < last; ++i) {
-      Deposit& particle = some.emplace_back(Deposit{{}, mass[i]});
-      for (int axis = 0; axis < 3; ++axis) particle.u[axis] = place_on(mesh, part.points, position[i][axis]);
-    }
-    for (const Deposit& particle : exchanged(comm, owners, mesh.assignment, some))
-      deposit(part, mesh.assignment, particle, exponent, sums);
+    for (std::size_t i = first; i < last; ++i) some.push_back({position[i], mass[i]});
+    if (comm.size() == 1)
+      use(some);
+    else
+      use(exchanged(comm, receivers, mesh, some));
   }
-  const double points = std::pow(part.points, 3), factor = std::ldexp(points / mesh.total, -exponent);
+}
+
+double density_factor(const MassMesh& mesh, int points) {
+  return std::ldexp(std::pow(points, 3) / mesh.total, -mesh.exponent());
+}
+
+Array<double> density_mesh(const MeshTransform& transform, std::span<const Vec3d> position,
+                           std::span<const double> mass, const MassMesh& mesh, double offset) {
+  const MeshPart& part = transform.part();
+  const MeshPlanes planes{part.points, part.planes.first, part.planes.last};
+  const int exponent = mesh.exponent();
+  Array<std::int64_t> sums(part.values());
+  std::fill(sums.begin(), sums.end(), 0);
+  bring_to_planes(transform.comm(), part, position, mass, mesh, [&](std::span<const MassPoint> particles) {
+    for (const MassPoint& particle : particles)
+      spread_mass(mesh, offset, exponent, planes, particle,
+                  [&](std::size_t i, std::int64_t share) { sums[i] += share; });
+  });
+  const double factor = density_factor(mesh, part.points);
   Array<double> density(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) density[i] = static_cast<double>(sums[i]) * factor;
   return density;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "structure/mass_mesh.hpp"
+#include "structure/power_estimator.hpp"
 
 namespace grove {
 
@@ -40,9 +40,9 @@ struct PowerBin {
 /// has a quarter to a half of its own, the last one up to all of it.
 ///
 /// position: anywhere, as images; mass: not negative. The same bits on any number of ranks. Collective;
-/// InputError on all ranks if there is no mass. Cost: for each mesh and half mesh an assignment and a
-/// transform.
+/// InputError on all ranks if there is no mass. Cost: that of the estimator, for each mesh.
 std::vector<PowerBin> power_spectrum(const Communicator& comm, std::span<const Vec3d> position,
-                                     std::span<const double> mass, const PowerOptions& options);
+                                     std::span<const double> mass, const PowerOptions& options,
+                                     const PowerEstimator& estimator);
 
 }  // namespace grove

@@ -26,6 +26,10 @@ if(GROVE_HAS_CUDA)
   grove_test(neighbours_gpu gpu/neighbours_gpu_test.cpp support/neighbour_sets.cu LINK grove::gas_gpu RANKS 1 2 3 7 LABELS gpu)
   grove_test(friends_gpu gpu/friends_gpu_test.cpp LINK grove::commands grove_test_runs grove::gas_gpu nlohmann_json::nlohmann_json
              RANKS 1 2 3 7 LABELS gpu)
+  if(GROVE_HAS_CUFFT)
+    grove_test(power_gpu gpu/power_gpu_test.cpp LINK grove::commands grove_test_runs grove::decomposition_gpu grove::structure_gpu
+               RANKS 1 2 3 7 LABELS gpu)
+  endif()
   grove_test(gas_gpu gpu/gas_gpu_test.cpp LINK grove_test_runs grove::decomposition_gpu RANKS 1 2 3 7 LABELS gpu)
   grove_test(external_gpu gpu/external_gpu_test.cpp LINK grove_test_runs grove::decomposition_gpu RANKS 1 3 LABELS gpu)
   grove_test(kept_lets_gpu gpu/kept_lets_gpu_test.cpp LINK grove_test_runs

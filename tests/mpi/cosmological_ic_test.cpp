@@ -328,7 +328,7 @@ TEST_F(CosmologicalConditions, say_what_is_wrong) {
 std::vector<PowerBin> power_of(const Communicator& comm, const std::string& file, int mesh) {
   const Snapshot snapshot = read_snapshot(comm, file, {.unstated = Units::dimensionless(), .comoving = true});
   const PowerOptions options{.box = snapshot.header.box_size.x, .mesh = mesh};
-  return power_spectrum(comm, snapshot.particles.position, snapshot.particles.mass, options);
+  return power_spectrum(comm, snapshot.particles.position, snapshot.particles.mass, options, HostPower());
 }
 
 TEST_F(CosmologicalConditions, of_a_glass_have_little_power_but_the_linear_one) {

@@ -24,6 +24,10 @@ struct Set {
   void add(const Vec3d& x, double m) { position.push_back(x), mass.push_back(m); }
 };
 
+std::vector<PowerBin> spectrum(const Communicator& comm, const Set& set, const PowerOptions& options) {
+  return power_spectrum(comm, set.position, set.mass, options, HostPower());
+}
+
 /// This rank's share of particles without correlations, some of them outside of the box.
 Set random_particles(const Communicator& comm, Count count, double box) {
   Set set;
@@ -56,7 +60,7 @@ TEST(PowerSpectrum, of_a_plane_wave_is_one_mode) {
     const Vec3d x = Vec3d{i / (n * n) + 0.3, i / n % n + 0.3, i % n + 0.3} * (box / n);
     set.add(x, 1 + amplitude * std::cos(2 * pi * wave * x.x / box));
   }
-  for (const PowerBin& bin : power_spectrum(comm, set.position, set.mass, {.box = box, .mesh = mesh})) {
+  for (const PowerBin& bin : spectrum(comm, set, {.box = box, .mesh = mesh})) {
     // Shells behind half of the mesh's frequency have the lattice's own images.
     if (bin.wavenumber > 2 * pi / box * 12) continue;
     const bool is_waves = std::abs(bin.wavenumber / (2 * pi / box) - wave) < 0.3;
@@ -76,8 +80,7 @@ TEST(PowerSpectrum, of_random_particles_is_shot_noise) {
   for (const Assignment assignment : {Assignment::cic, Assignment::tsc})
     for (const bool interlaced : {false, true})
       for (const int folds : {0, 2}) {
-        const auto bins =
-            power_spectrum(comm, set.position, set.mass, {box, 16, assignment, interlaced, folds});
+        const auto bins = spectrum(comm, set, {box, 16, assignment, interlaced, folds});
         EXPECT_EQ(bins.size(), folds == 0 ? 7u : 3 + 2 + 6u);
         // Masses 1 to 2: sum m^2 / (sum m)^2 = (7 / 3) / (3 / 2)^2 / N, drawn to 1 % or so.
         EXPECT_NEAR(bins[0].shot_noise, 8 * 28 / 27. / 8000, 0.01 * bins[0].shot_noise);
@@ -113,7 +116,7 @@ TEST(PowerSpectrum, is_that_of_sums_over_particles_with_and_without_folds) {
   const double box = 3;
   const Set all = random_particles(alone, 100, box), mine = random_particles(comm, 100, box);
   const PowerOptions options{.box = box, .mesh = 32, .folds = 1};
-  const auto bins = power_spectrum(comm, mine.position, mine.mass, options);
+  const auto bins = spectrum(comm, mine, options);
   // 1 to 7 of the whole, 4 to 15 of the half.
   ASSERT_EQ(bins.size(), 7u + 12u);
   for (const auto& [index, scale, shell] : {std::tuple(0, 1, 1), {2, 1, 3}, {7, 2, 4}, {8, 2, 5}}) {
@@ -129,12 +132,11 @@ TEST(PowerSpectrum, has_the_same_bits_on_any_number_of_ranks) {
   const Set all = random_particles(alone, 500, 3), mine = random_particles(comm, 500, 3);
   for (const int mesh : {8, 11}) {
     const PowerOptions options{.box = 3, .mesh = mesh, .folds = 1};
-    const auto one = power_spectrum(alone, all.position, all.mass, options),
-               many = power_spectrum(comm, mine.position, mine.mass, options);
+    const auto one = spectrum(alone, all, options), many = spectrum(comm, mine, options);
     ASSERT_EQ(one.size(), many.size());
     EXPECT_EQ(std::memcmp(one.data(), many.data(), one.size() * sizeof(PowerBin)), 0);
   }
-  EXPECT_THROW(power_spectrum(comm, {}, {}, {}), Agreed<InputError>);
+  EXPECT_THROW(spectrum(comm, {}, {}), Agreed<InputError>);
 }
 
 /// The mean of the linear spectrum over the modes of a shell.
@@ -161,7 +163,8 @@ TEST(PowerSpectrum, of_a_generated_box_is_the_linear_one) {
   v.sites = 16, v.box = edge * unit, v.redshift = 499;
   const Particles particles = make_particles(comm, v);
   const int mesh = 64;
-  const auto bins = power_spectrum(comm, particles.position, particles.mass, {.box = v.box, .mesh = mesh});
+  const auto bins =
+      power_spectrum(comm, particles.position, particles.mass, {.box = v.box, .mesh = mesh}, HostPower());
   const LinearSpectrum spectrum(v.cosmology.omega_matter, v.spectrum);
   const double growth = power_growth(Expansion(v.cosmology), v.redshift);
   for (int shell = 1; shell <= 7; ++shell) {

@@ -30,6 +30,7 @@ grove_test(device_neighbours unit/device_neighbours_test.cpp LINK grove::neighbo
 grove_test(far_field unit/far_field_test.cpp LINK grove::gravity)
 grove_test(ball unit/ball_test.cpp LINK grove::math)
 grove_test(far_cells unit/far_cells_test.cpp LINK grove::gravity)
+grove_test(wide_sum unit/wide_sum_test.cpp LINK grove::math)
 grove_test(interaction unit/interaction_test.cpp unit/local_expansion_test.cpp unit/acceptance_test.cpp unit/frame_test.cpp LINK grove::math)
 grove_test(shares unit/decomposition_test.cpp unit/large_numbers_test.cpp unit/leaf_runs_test.cpp unit/leaf_balance_test.cpp
            unit/rung_shares_test.cpp unit/leaf_owners_test.cpp LINK grove::decomposition)

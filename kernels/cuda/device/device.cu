@@ -195,12 +195,32 @@ void device_copy(void* to, const void* from, std::size_t bytes) {
   activity().device_bytes += 2 * bytes;
 }
 
+namespace {
+
+bool is_on_device(const void* memory) {
+  cudaPointerAttributes attributes;
+  GROVE_CUDA(cudaPointerGetAttributes(&attributes, memory));
+  return attributes.type == cudaMemoryTypeDevice;
+}
+
+}  // namespace
+
+void gather_rows(void* device, const void* from, std::size_t pitch, std::size_t width, std::size_t rows) {
+  if (width * rows == 0) return;
+  const bool from_device = is_on_device(from);
+  std::optional<HostWait> wait;
+  if (!from_device) wait.emplace();
+  GROVE_CUDA(cudaMemcpy2DAsync(device, width, from, pitch, width, rows,
+                               from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice, stream()));
+  if (from_device) {
+    activity().device_bytes += 2 * width * rows;
+  } else {
+    activity().to_device += width * rows;
+    ++activity().transfers;
+  }
+}
+
 void copy_any(void* to, const void* from, std::size_t bytes) {
-  const auto is_on_device = [](const void* memory) {
-    cudaPointerAttributes attributes;
-    GROVE_CUDA(cudaPointerGetAttributes(&attributes, memory));
-    return attributes.type == cudaMemoryTypeDevice;
-  };
   if (bytes == 0) return;
   const HostWait wait;
   GROVE_CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));

@@ -104,6 +104,9 @@ class Arriving {
 void device_copy(void* to, const void* from, std::size_t bytes);
 /// From host or device to host or device.
 void copy_any(void* to, const void* from, std::size_t bytes);
+/// Rows of `width` bytes that lie `pitch` bytes apart, in memory of the host or of the device, to the device,
+/// one behind the other.
+void gather_rows(void* device, const void* from, std::size_t pitch, std::size_t width, std::size_t rows);
 void device_clear(void* memory, std::size_t bytes);
 /// Waits until all that was asked for is done; errors of kernels appear here at the latest.
 void device_synchronise();

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/gpu/spectra.hpp"
 #include "backend/gpu_backend.hpp"
 #include "backend/memory_needs.hpp"
 #include "backend/move_leaves.hpp"
@@ -128,6 +129,7 @@ class DeviceBackend : public Backend {
   }
 
   const FriendFinder& friends() const override { return friends_; }
+  const PowerEstimator& spectra() const override { return *spectra_; }
 
  private:
   void take(Particles particles) override {
@@ -147,7 +149,8 @@ class DeviceBackend : public Backend {
         trees_(comm, exchange_, parameters_, particles_, records_, phases_, choice.targets_per_warp),
         gravity_(comm, gravity, trees_),
         gas_(comm, exchange_, gas, gravity.images, particles_, trees_.forest()),
-        friends_(users_of_device(comm, devices)) {}
+        friends_(users_of_device(comm, devices)),
+        spectra_(make_spectra(users_of_device(comm, devices))) {}
   cuda::StepFields fields_of_steps() const {
     cuda::StepFields fields = step_fields(particles_);
     fields.not_finite = trees_.not_finite();
@@ -177,6 +180,7 @@ class DeviceBackend : public Backend {
   Gravity gravity_;
   DeviceGas gas_;
   DeviceFriends friends_;
+  std::unique_ptr<PowerEstimator> spectra_;
 };
 
 }  // namespace
@@ -200,6 +204,10 @@ std::unique_ptr<Backend> make_gpu_backend(const Communicator& comm, const Backen
 
 std::unique_ptr<FriendFinder> make_gpu_friend_finder(const Communicator& comm, bool may_share) {
   return std::make_unique<DeviceFriends>(users_of_device(comm, take_devices(comm, may_share)));
+}
+
+std::unique_ptr<PowerEstimator> make_gpu_power_estimator(const Communicator& comm, bool may_share) {
+  return make_spectra(users_of_device(comm, take_devices(comm, may_share)));
 }
 
 }  // namespace grove

@@ -1,0 +1,8 @@
+// For a build without cuFFT.
+#include "backend/gpu/spectra.hpp"
+
+namespace grove {
+
+std::unique_ptr<PowerEstimator> make_spectra(int) { return std::make_unique<HostPower>(); }
+
+}  // namespace grove

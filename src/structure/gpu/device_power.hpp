@@ -1,0 +1,28 @@
+#pragma once
+
+#include "structure/power_estimator.hpp"
+
+namespace grove {
+
+/// On the GPU of this rank, with transforms by cuFFT, which have the same bits on any number of ranks with
+/// GPUs of a kind. Assigned masses have those of the host. The mesh stays on the GPU of a single rank if
+/// there is room beside what is there, else its planes and rows go through the memory of the host. The host
+/// does it all where a GPU has no room for a plane.
+class DevicePower : public PowerEstimator {
+ public:
+  /// users: ranks that share the GPU, which was taken (take_devices()).
+  explicit DevicePower(int users) : users_(users) {}
+
+  /// Cost: 32 bytes a particle cross to the GPU, again for each block of planes if they do not all fit there;
+  /// and 16 bytes a point back and forth, for each of the meshes, unless it stays there. Memory of the host:
+  /// as HostPower at most.
+  std::vector<ShellTotals> totals(const Communicator& comm, std::span<const Vec3d> position,
+                                  std::span<const double> mass, const PowerMesh& mesh) const override;
+
+ private:
+  double room() const;
+
+  int users_;
+};
+
+}  // namespace grove
