@@ -20,6 +20,9 @@ namespace {
 /// Bytes that HDF5 writes beside arrays, generously.
 constexpr std::int64_t description_bytes = 1 << 16;
 
+/// Bytes at a time: what was just read for the checksum is then written out of a cache.
+constexpr std::int64_t append_bytes = 1 << 18;
+
 [[noreturn]] void fail_to_write(const std::string& path) {
   throw InputError(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
 }
@@ -42,7 +45,7 @@ ArrayFileWriter::ArrayFileWriter(std::string path, std::int64_t bytes)
   description_ = hdf5::create_file(in_memory_, path_);
 }
 
-void ArrayFileWriter::write(const std::string& name, const RowLayout& layout, std::size_t rows,
+void ArrayFileWriter::place(const std::string& name, const RowLayout& layout, std::size_t rows,
                             const void* data) {
   std::vector<hsize_t> shape{rows};
   if (layout.numbers > 1) shape.push_back(layout.numbers);
@@ -52,41 +55,45 @@ void ArrayFileWriter::write(const std::string& name, const RowLayout& layout, st
   if (offset == HADDR_UNDEF) throw InputError(fmt::format("{}: {} has no place in the file", path_, name));
   const auto begin = static_cast<std::int64_t>(offset);
   const auto size = static_cast<std::int64_t>(rows * layout.numbers * H5Tget_size(layout.type));
-  arrays_.push_back({begin, begin + size});
-  write_bytes(data, begin, size);
+  arrays_.push_back({begin, begin + size, data});
 }
 
-void ArrayFileWriter::write_bytes(const void* data, std::int64_t offset, std::int64_t size) {
-  for (std::int64_t done = 0; done < size;) {
-    const auto part = ::pwrite(on_disk_, static_cast<const char*>(data) + done,
-                               static_cast<std::size_t>(size - done), offset + done);
-    if (part < 0 && errno != EINTR) fail_to_write(path_);
-    done += std::max<std::int64_t>(0, part);
+/// Writes the next bytes of the file.
+void ArrayFileWriter::append(const void* data, std::int64_t size) {
+  const auto* next = static_cast<const char*>(data);
+  for (const char* const end = next + size; next < end;) {
+    const auto piece = static_cast<std::size_t>(std::min<std::int64_t>(append_bytes, end - next));
+    sum_.add(next, piece);
+    for (const char* const piece_end = next + piece; next < piece_end;) {
+      const auto part = ::pwrite(on_disk_, next, static_cast<std::size_t>(piece_end - next), written_);
+      if (part < 0 && errno != EINTR) fail_to_write(path_);
+      next += std::max<std::int64_t>(0, part), written_ += std::max<std::int64_t>(0, part);
+    }
   }
 }
 
-/// The bytes that HDF5 has written between two arrays.
-void ArrayFileWriter::copy_description(std::int64_t begin, std::int64_t end) {
-  std::vector<char> bytes(static_cast<std::size_t>(end - begin));
-  const auto found = ::pread(in_memory_, bytes.data(), bytes.size(), begin);
+/// Those that HDF5 has written before an array.
+void ArrayFileWriter::append_description(std::int64_t end) {
+  std::vector<char> bytes(static_cast<std::size_t>(end - written_));
+  const auto found = ::pread(in_memory_, bytes.data(), bytes.size(), written_);
   if (found != static_cast<std::int64_t>(bytes.size())) fail_to_write(path_);
-  write_bytes(bytes.data(), begin, end - begin);
+  append(bytes.data(), found);
 }
 
-void ArrayFileWriter::close() {
+FileSum ArrayFileWriter::close() {
   description_.close(path_ + ": cannot be described");
   struct stat whole = {};
   if (::fstat(in_memory_, &whole) != 0) fail_to_write(path_);
   std::sort(arrays_.begin(), arrays_.end(),
             [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
-  arrays_.push_back({whole.st_size, whole.st_size});
-  std::int64_t done = 0;
   for (const Extent& array : arrays_) {
-    copy_description(done, array.begin);
-    done = array.end;
+    append_description(array.begin);
+    append(array.data, array.end - array.begin);
   }
+  append_description(whole.st_size);
   // That also gives back what was not needed.
   if (::ftruncate(on_disk_, whole.st_size) != 0 || ::fsync(on_disk_) != 0) fail_to_write(path_);
+  return sum_.sum();
 }
 
 ArrayFileReader::ArrayFileReader(std::string path) : path_(std::move(path)), file_(hdf5::open_file(path_)) {}

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -9,6 +10,7 @@
 
 #include "base/array.hpp"
 #include "base/vec3.hpp"
+#include "io/checksum.hpp"
 #include "io/hdf5.hpp"
 
 /// HDF5 files of named arrays that one rank alone writes and reads, bit for bit as they are in memory:
@@ -34,26 +36,29 @@ struct RowLayout {
 
 /// HDF5 never writes the file itself: version 1.10 keeps the identifier of a file that it could not close,
 /// and reads its freed memory when the program ends. It describes the arrays in a file in memory, with holes
-/// where they lie; both are then written by calls whose failures can be borne. Memory: some kB.
+/// where they lie; both are then written by calls whose failures can be borne, from the first byte to the
+/// last, so that their checksum is known without reading them again. Memory: some kB.
 class ArrayFileWriter {
  public:
   /// bytes: of all arrays; room for them is taken on disk first. InputError: there is none, or the file
   /// cannot be made.
   ArrayFileWriter(std::string path, std::int64_t bytes);
 
-  /// Stores an array. InputError if it cannot be written.
+  /// Takes an array, which close() writes: until then it must stay as it is.
   template <class Values>
   void put(const std::string& name, const Values& values) {
     using T = typename Values::value_type;
-    write(name, RowLayout::of<T>(), values.size(), values.data());
+    place(name, RowLayout::of<T>(), values.size(), values.data());
   }
   template <class T>
   void put_value(const std::string& name, const T& value) {
-    put(name, std::span<const T>(&value, 1));
+    const auto* const bytes = reinterpret_cast<const char*>(&value);
+    const std::vector<char>& copy = values_.emplace_back(bytes, bytes + sizeof(T));
+    place(name, RowLayout::of<T>(), 1, copy.data());
   }
 
-  /// Ends the file, to survive a power failure. InputError if that fails.
-  void close();
+  /// Writes the file, to survive a power failure, and says what it is then. InputError if that fails.
+  FileSum close();
 
  private:
   /// An open file.
@@ -71,16 +76,20 @@ class ArrayFileWriter {
   /// Bytes of the file that an array takes.
   struct Extent {
     std::int64_t begin, end;
+    const void* data;
   };
 
-  void write(const std::string& name, const RowLayout& layout, std::size_t rows, const void* data);
-  void write_bytes(const void* data, std::int64_t offset, std::int64_t size);
-  void copy_description(std::int64_t begin, std::int64_t end);
+  void place(const std::string& name, const RowLayout& layout, std::size_t rows, const void* data);
+  void append(const void* data, std::int64_t size);
+  void append_description(std::int64_t end);
 
   std::string path_;
   Descriptor on_disk_, in_memory_;
-  hdf5::Handle description_;    ///< in_memory_, open in HDF5
-  std::vector<Extent> arrays_;  ///< written so far
+  hdf5::Handle description_;              ///< in_memory_, open in HDF5
+  std::deque<std::vector<char>> values_;  ///< of put_value()
+  std::vector<Extent> arrays_;
+  std::int64_t written_ = 0;  ///< bytes, from the first one on
+  RunningSum sum_;            ///< of these
 };
 
 class ArrayFileReader {

@@ -11,9 +11,29 @@
 namespace grove {
 namespace {
 
-/// ids: of all; index: those that are sorted. Digit by digit, beside copies of the ids: comparisons
-/// would look all over memory.
+/// Sorts an index by ids that leave few numbers out, as those of one rank do: each has its place in a table.
+/// False, and nothing is changed, if they leave out more, or one occurs twice.
+bool sort_by_place(const Array<ParticleId>& ids, Array<std::uint32_t>& index) {
+  if (index.empty()) return true;
+  ParticleId least = ids[index[0]], most = least;
+  for (const std::uint32_t i : index) least = std::min(least, ids[i]), most = std::max(most, ids[i]);
+  constexpr ParticleId table_per_id = 2;
+  if (most - least >= table_per_id * index.size()) return false;
+  constexpr std::uint32_t none = ~std::uint32_t{0};
+  Array<std::uint32_t> table(static_cast<std::size_t>(most - least) + 1, none);
+  for (const std::uint32_t i : index) {
+    std::uint32_t& place = table[static_cast<std::size_t>(ids[i] - least)];
+    if (place != none || i == none) return false;
+    place = i;
+  }
+  std::copy_if(table.begin(), table.end(), index.begin(), [](std::uint32_t i) { return i != none; });
+  return true;
+}
+
+/// ids: of all; index: those that are sorted. If not by place, digit by digit, beside copies of the ids:
+/// comparisons would look all over memory.
 Array<std::uint32_t> sorted_by_id(const Array<ParticleId>& ids, Array<std::uint32_t> index) {
+  if (sort_by_place(ids, index)) return index;
   struct Entry {
     ParticleId id;
     std::uint32_t index;
@@ -57,6 +77,7 @@ std::vector<ParticleId> last_ids(const Communicator& comm, std::span<const Parti
 /// How many of this rank's ids go to each rank.
 std::vector<Count> counts_by_rank(const Communicator& comm, const Array<ParticleId>& all,
                                   std::span<const std::uint32_t> index, std::span<const Count> bounds) {
+  if (comm.size() == 1) return {static_cast<Count>(index.size())};
   Array<ParticleId> ids(index.size());
   std::transform(index.begin(), index.end(), ids.begin(), [&](std::uint32_t i) { return all[i]; });
   const std::vector<ParticleId> last = last_ids(comm, ids, bounds);
@@ -78,18 +99,20 @@ std::vector<Count> counts_by_rank(const Communicator& comm, const Array<Particle
 IdOrder::IdOrder(const Communicator& comm, const Particles& particles, Array<std::uint32_t> index,
                  std::span<const Count> bounds)
     : index_(sorted_by_id(particles.id, std::move(index))),
-      plan_(comm, counts_by_rank(comm, particles.id, index_, bounds)) {
-  Array<ParticleId> ids(index_.size());
-  for (std::size_t i = 0; i < index_.size(); ++i) ids[i] = particles.id[index_[i]];
-  plan_.apply(ids);
-  order_.resize(ids.size());
-  std::iota(order_.begin(), order_.end(), 0u);
-  if (comm.size() > 1) order_ = sorted_by_id(ids, std::move(order_));
+      plan_(comm, counts_by_rank(comm, particles.id, index_, bounds)),
+      is_alone_(comm.size() == 1) {
+  Array<ParticleId> ids = gathered(particles.id, index_);
+  if (!is_alone_) {
+    plan_.apply(ids);
+    order_.resize(ids.size());
+    std::iota(order_.begin(), order_.end(), 0u);
+    order_ = sorted_by_id(ids, std::move(order_));
+    ids = gathered(ids, order_);
+  }
   comm.together([&] {
-    for (std::size_t i = 1; i < order_.size(); ++i)
-      if (ids[order_[i]] == ids[order_[i - 1]])
-        throw InputError(
-            fmt::format("particle id {} occurs more than once; ids must be unique", ids[order_[i]]));
+    const auto twice = std::adjacent_find(ids.begin(), ids.end());
+    if (twice != ids.end())
+      throw InputError(fmt::format("particle id {} occurs more than once; ids must be unique", *twice));
   });
 }
 

@@ -14,7 +14,7 @@ namespace grove {
 /// that order is in [bounds[r], bounds[r + 1]). So what is written does not depend on which rank held what.
 ///
 /// Cost: a local sort, at most 64 reductions of P - 1 counts (the ids at the bounds are found by bisection),
-/// one exchange per field.
+/// one exchange per field. A rank alone exchanges nothing.
 class IdOrder {
  public:
   /// Collective. `index`: the particles taking part, into the arrays of `particles`. bounds: length P + 1,
@@ -25,20 +25,27 @@ class IdOrder {
   /// Collective. This rank's part of the ordered field.
   template <class T>
   Array<T> apply(const Array<T>& field) const {
+    if (is_alone_) return gathered(field, index_);
     Array<T> received(order_.size());
     const auto pack = [&](std::size_t begin, std::span<T> piece) {
       for (std::size_t i = 0; i < piece.size(); ++i) piece[i] = field[index_[begin + i]];
     };
     plan_.apply(pack, std::span<T>(received));
-    Array<T> ordered(received.size());
-    for (std::size_t i = 0; i < received.size(); ++i) ordered[i] = received[order_[i]];
-    return ordered;
+    return gathered(received, order_);
   }
 
  private:
+  template <class T>
+  static Array<T> gathered(const Array<T>& field, const Array<std::uint32_t>& index) {
+    Array<T> values(index.size());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = field[index[i]];
+    return values;
+  }
+
   Array<std::uint32_t> index_;  ///< own particles in order of id
   ExchangePlan plan_;
-  Array<std::uint32_t> order_;  ///< received particles in order of id
+  Array<std::uint32_t> order_;  ///< received particles in order of id; empty on a rank alone
+  bool is_alone_;
 };
 
 }  // namespace grove

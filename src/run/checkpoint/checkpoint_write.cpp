@@ -37,7 +37,7 @@ std::int64_t bytes_of_part(const Particles& particles, const Forest::Shape& tree
 }
 
 /// The particles and trees of the own leaves.
-void write_part(const std::string& path, const Particles& particles, const Forest::Shape& trees) {
+FileSum write_part(const std::string& path, const Particles& particles, const Forest::Shape& trees) {
   ArrayFileWriter file(path, bytes_of_part(particles, trees));
   for_each_field([&](const auto& field) {
     if (field.info.checkpoint && particles.holds(field.info))
@@ -47,12 +47,12 @@ void write_part(const std::string& path, const Particles& particles, const Fores
   file.put(arrays::links, trees.trees.links);
   if (!trees.trees.levels.empty()) file.put(arrays::levels, trees.trees.levels);
   file.put(arrays::origins, trees.origins);
-  file.close();
+  return file.close();
 }
 
 /// Writes what all ranks have alike. domain: the whole one.
-void write_state(const std::string& path, const CheckpointSource& source, const Domain& domain,
-                 const Gravity::State& gravity, const std::vector<Count>& leaf_work) {
+FileSum write_state(const std::string& path, const CheckpointSource& source, const Domain& domain,
+                    const Gravity::State& gravity, const std::vector<Count>& leaf_work) {
   ArrayFileWriter file(path, static_cast<std::int64_t>(
                                  sizeof(RunState) + sizeof(GravityState) + sizeof(RebuildAbove::State) +
                                  domain.cells.size() * sizeof(Cell) + leaf_work.size() * 2 * sizeof(Count)));
@@ -63,12 +63,7 @@ void write_state(const std::string& path, const CheckpointSource& source, const 
   file.put(arrays::cells, domain.cells);
   file.put(arrays::leaf_cells, domain.leaf_cell);
   file.put(arrays::leaf_work, leaf_work);
-  file.close();
-}
-
-CheckpointPiece piece_of(const std::string& folder, const std::string& name) {
-  const FileSum sum = checksum_of_file(folder + "/" + name);
-  return {name, sum.size, sum.checksum, {}};
+  return file.close();
 }
 
 /// Writes this rank's part, if it has leaves. Returns those of all ranks, on the master.
@@ -79,11 +74,10 @@ std::vector<CheckpointPiece> write_parts(const Communicator& comm, const std::st
   comm.together([&] {
     if (source.domain.own.size() == 0) return;
     source.backend.show(nullptr, [&](const Particles& particles) {
-      write_part(folder + "/" + name(comm.rank()), particles, trees);
+      const FileSum sum = write_part(folder + "/" + name(comm.rank()), particles, trees);
+      own.size = sum.size;
+      std::copy(sum.checksum.begin(), sum.checksum.end(), own.checksum.begin());
     });
-    const CheckpointPiece piece = piece_of(folder, name(comm.rank()));
-    own.size = piece.size;
-    std::copy(piece.checksum.begin(), piece.checksum.end(), own.checksum.begin());
   });
   std::vector<CheckpointPiece> pieces;
   const std::vector<PieceNotice> notices = comm.all_gather(own);
@@ -130,9 +124,9 @@ void write_all(const Communicator& comm, const CheckpointFolder& folder, const s
   const std::vector<CheckpointPiece> parts = write_parts(comm, temporary, source, gravity.stored.trees);
   comm.together([&] {
     if (!comm.is_master()) return;
-    write_state(temporary + "/" + state_file, source, whole, gravity, leaf_work);
+    const FileSum state = write_state(temporary + "/" + state_file, source, whole, gravity, leaf_work);
     CheckpointManifest manifest = manifest_of(source);
-    manifest.pieces = {piece_of(temporary, state_file)};
+    manifest.pieces = {{state_file, state.size, state.checksum, {}}};
     manifest.pieces.insert(manifest.pieces.end(), parts.begin(), parts.end());
     write_text(manifest_of_checkpoint(temporary), text_of(manifest));
     folder.commit(step, manifest.pieces);
