@@ -230,7 +230,8 @@ RunAhead run_ahead(const Communicator& comm, const Parameters& parameters, const
 
 double host_bytes_of_rank(double particles, int ranks, const HostUse& use) {
   // The trees of other ranks grow as the surface of a rank's share, and hardly with more than eight ranks.
-  constexpr double program = 60e6, drawing = 60e6, per_surface = 2500;
+  // 8 MB of the program are what its libraries need at their start where it is linked to cuFFT.
+  constexpr double program = 68e6, drawing = 60e6, per_surface = 2500;
   const double largest_leaf = std::min(particles, static_cast<double>(use.leaf_size));
   return program + (use.pictures ? drawing : 0) + bytes_of_mesh(use.mesh) / ranks +
          host_bytes_per_particle(use.gravity, use.has_gas) * particles +
