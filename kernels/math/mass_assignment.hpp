@@ -52,9 +52,9 @@ struct MassMesh {
   int scale = 1;     ///< parts that an edge of the box is folded into: a power of two
   double total = 1;  ///< mass of all particles, > 0
 
-  /// Where x is on n points whose first one is `offset` spacings from the box's corner: in [0, n). The same
-  /// bits from all compilers, even those that fuse a product with what is added to it: the only products are
-  /// by a power of two, and before a choice.
+  /// Returns the place of x in spacings, in [0, n), on n points whose first one is `offset` spacings from the
+  /// box's corner. All compilers give the same bits, even those that fuse a product with what is added to it:
+  /// the only products are by a power of two, and before a choice.
   GROVE_HOST_DEVICE double place(double x, int n, double offset) const {
     const double parts = x / box * scale;
     double part = parts - std::floor(parts) - offset / n;

@@ -17,7 +17,7 @@ void bring_to_planes(const Communicator& comm, const MeshPart& part, std::span<c
                      std::span<const double> mass, const MassMesh& mesh,
                      const std::function<void(std::span<const MassPoint>)>& use);
 
-/// What turns the integers that spread_mass() adds up into densities over the mean.
+/// The factor from the integers that spread_mass() adds up to densities over the mean.
 double density_factor(const MassMesh& mesh, int points);
 
 /// The density over its mean at this rank's points of a mesh that begins `offset` spacings from the box's

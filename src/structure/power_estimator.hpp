@@ -16,7 +16,7 @@ struct PowerMesh {
   bool interlaced = true;     ///< with a second mesh, half a spacing further
   int first = 1, last = 128;  ///< shells of wavenumbers, in fundamental ones of the mesh; last: behind it
 
-  /// Of the first mesh and the second, from the corner of the box, in spacings.
+  /// The first point of each mesh lies so many spacings from the corner of the box.
   static constexpr double offsets[2] = {0, 0.5};
   std::span<const double> used_offsets() const { return std::span(offsets).first(interlaced ? 2 : 1); }
   std::size_t shells() const { return static_cast<std::size_t>(last > first ? last - first : 0); }

@@ -7,7 +7,7 @@
 
 namespace grove {
 
-/// What a ModeShells looks up.
+/// The tables that a ModeShells refers to.
 struct ShellTables {
   std::vector<double> window;       ///< square of the transform of the assigned cloud
   std::vector<double> images;       ///< the sum of these over all images beyond Nyquist's frequency

@@ -48,7 +48,7 @@ MeshTransforms::~MeshTransforms() {
     if (plan != 0) cufftDestroy(plan);
 }
 
-/// Lengths with large prime factors take up to 8 times what they transform.
+/// An allowance of 8 planes of modes: lengths with large prime factors are transformed by way of longer ones.
 double MeshTransforms::bytes(int points) { return 8 * 16 * std::pow(points, 2); }
 
 void MeshTransforms::transform_plane(double* values, FieldMode* modes) const {

@@ -22,7 +22,7 @@ class ShellSums {
   /// mode.
   void add_row(int y, const FieldMode* plain, const FieldMode* shifted);
 
-  /// Of all rows so far, one for each shell. Waits for the GPU.
+  /// Returns the sums over all rows so far, one for each shell. Waits for the GPU.
   std::vector<ShellTotals> totals() const;
 
  private:
