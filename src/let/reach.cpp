@@ -83,10 +83,13 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
     const Ball ball = top.balls[cell].grown(room);
     search(
         [&](const Node& node) {
-          if (node.wanted.is_nothing()) return false;
-          if (node.cover >= 0) return !is_own(node.cover) && opens(node.wanted, cell);
-          return may_open_any(node.wanted, centre, centre, core.reach2, core.power,
+          return !node.wanted.is_nothing() &&
+                 may_open_any(node.wanted, centre, centre, core.reach2, core.power,
                               {ball.middle, ball.middle, ball.radius}, unit_length, images);
+        },
+        [&](std::int32_t other) {
+          const Wanted& walks = wanted[static_cast<std::size_t>(other)];
+          return !is_own(other) && !walks.is_nothing() && opens(walks, cell);
         },
         [&](std::int32_t other) {
           const int rank = known.owner(other);
@@ -97,9 +100,11 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
     if (walks.is_nothing()) continue;
     search(
         [&](const Node& node) {
-          if (node.cover >= 0) return !is_own(node.cover) && opens(walks, node.cell);
           return may_open_any(walks, node.low, node.high, node.reach2, node.power,
                               {node.from, node.to, node.radius}, unit_length, images);
+        },
+        [&](std::int32_t other) {
+          return !is_own(other) && opens(walks, known.cover[static_cast<std::size_t>(other)]);
         },
         [&](std::int32_t other) {
           const int rank = known.owner(other);
@@ -146,41 +151,44 @@ void Reach::make_nodes(const KnownCells& known, const TopTree& top, std::span<co
   std::vector<std::int32_t> cover_of(known.cells.size(), -1);
   for (std::size_t i = 0; i < known.cover.size(); ++i)
     cover_of[static_cast<std::size_t>(known.cover[i])] = static_cast<std::int32_t>(i);
-  nodes_.push_back({0});
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const auto cell = static_cast<std::size_t>(nodes_[i].cell);
-    nodes_[i].cover = cover_of[cell];
-    if (nodes_[i].cover >= 0) continue;
-    nodes_[i].child = static_cast<std::int32_t>(nodes_.size());
-    const std::int32_t child = known.cells[cell].child;
-    nodes_.push_back({child});
-    nodes_.push_back({child + 1});
+  std::vector<std::int32_t> cell_of;  // of each node
+  const auto add = [&](std::int32_t cell) {
+    if (const std::int32_t cover = cover_of[static_cast<std::size_t>(cell)]; cover >= 0) return ~cover;
+    cell_of.push_back(cell);
+    return static_cast<std::int32_t>(cell_of.size()) - 1;
+  };
+  add(0);
+  for (std::size_t i = 0; i < cell_of.size(); ++i) {
+    const std::int32_t child = known.cells[static_cast<std::size_t>(cell_of[i])].child;
+    const std::int32_t left = add(child), right = add(child + 1);
+    nodes_.push_back({{left, right}});
   }
-  for (std::size_t i = nodes_.size(); i-- > 0;) {
-    Node& node = nodes_[i];
-    if (node.cover < 0) {
-      unite(node);
-      continue;
-    }
-    const NodeCore core = grown(top.core[node.cell], room_);
-    node.wanted = wanted[static_cast<std::size_t>(node.cover)];
-    node.low = node.high = top.centre[node.cell];
-    node.reach2 = core.reach2;
-    node.power = core.power;
-    node.from = node.to = top.balls[node.cell].middle;
-    node.radius = top.balls[node.cell].grown(room_).radius;
-    // Nodes with values that are no numbers are opened, so they lie everywhere.
-    if (!std::isfinite(norm2(node.low)) || std::isnan(core.reach2) || std::isnan(core.power)) {
-      constexpr double inf = std::numeric_limits<double>::infinity();
-      node.low = node.from = {-inf, -inf, -inf};
-      node.high = node.to = {inf, inf, inf};
-    }
-  }
+  const auto at = [&](std::int32_t below) {
+    if (below >= 0) return nodes_[static_cast<std::size_t>(below)];
+    const auto cover = static_cast<std::size_t>(~below);
+    return node_of(top, known.cover[cover], wanted[cover]);
+  };
+  for (std::size_t i = nodes_.size(); i-- > 0;)
+    unite(nodes_[i], at(nodes_[i].below[0]), at(nodes_[i].below[1]));
 }
 
-void Reach::unite(Node& node) const {
-  const Node &a = nodes_[static_cast<std::size_t>(node.child)],
-             &b = nodes_[static_cast<std::size_t>(node.child) + 1];
+/// A cover as the only one below a node.
+Reach::Node Reach::node_of(const TopTree& top, std::int32_t cell, const Wanted& wanted) const {
+  const NodeCore core = grown(top.core[cell], room_);
+  const Vec3d centre = top.centre[cell], middle = top.balls[cell].middle;
+  Node node{{},     wanted,      centre,
+            centre, core.reach2, core.power,
+            middle, middle,      top.balls[cell].grown(room_).radius};
+  // Nodes with values that are no numbers are opened, so they lie everywhere.
+  if (!std::isfinite(norm2(centre)) || std::isnan(core.reach2) || std::isnan(core.power)) {
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    node.low = node.from = {-inf, -inf, -inf};
+    node.high = node.to = {inf, inf, inf};
+  }
+  return node;
+}
+
+void Reach::unite(Node& node, const Node& a, const Node& b) {
   node.wanted = Wanted::united_if_any(a.wanted, b.wanted);
   for (int axis = 0; axis < 3; ++axis) {
     node.low[axis] = std::min(a.low[axis], b.low[axis]);
@@ -193,20 +201,23 @@ void Reach::unite(Node& node) const {
   node.radius = std::max(a.radius, b.radius);
 }
 
-/// Goes down from the root through nodes that may_open(node) holds for, and calls take(number) for covers.
-template <class MayOpen, class Take>
-void Reach::search(const MayOpen& may_open, const Take& take) const {
+/// Goes down from the root through nodes that may_open_below(node) holds for, and calls take(number) for
+/// covers that may_open(number) holds for.
+template <class MayOpenBelow, class MayOpen, class Take>
+void Reach::search(const MayOpenBelow& may_open_below, const MayOpen& may_open, const Take& take) const {
+  if (nodes_.empty()) return;  // all is one cover
   std::vector<std::int32_t> stack = {0};
   while (!stack.empty()) {
-    const Node& node = nodes_[static_cast<std::size_t>(stack.back())];
+    const std::int32_t next = stack.back();
     stack.pop_back();
-    if (!may_open(node)) continue;
-    if (node.cover >= 0) {
-      take(node.cover);
+    if (next < 0) {
+      if (may_open(~next)) take(~next);
       continue;
     }
-    stack.push_back(node.child + 1);
-    stack.push_back(node.child);
+    const Node& node = nodes_[static_cast<std::size_t>(next)];
+    if (!may_open_below(node)) continue;
+    stack.push_back(node.below[1]);
+    stack.push_back(node.below[0]);
   }
 }
 

@@ -34,11 +34,9 @@ class Reach {
   std::uint64_t bytes() const { return bytes_of(nodes_, out_, in_); }
 
  private:
-  /// A cover, or a cell above covers.
+  /// What a search asks of a cell above covers.
   struct Node {
-    std::int32_t cell;        ///< its index
-    std::int32_t child = -1;  ///< the left one
-    std::int32_t cover = -1;  ///< its number
+    std::int32_t below[2];  ///< of its children: number among the nodes, or ~number of a cover
     Wanted wanted = Wanted::nothing();
     Vec3d low{0, 0, 0}, high{0, 0, 0};  ///< box of the centres of mass of covers
     float reach2 = 0, power = 0;        ///< the largest
@@ -46,9 +44,10 @@ class Reach {
     double radius = -1;                 ///< the largest; below 0: they have none
   };
   void make_nodes(const KnownCells& known, const TopTree& top, std::span<const Wanted> wanted);
-  void unite(Node& node) const;
-  template <class MayOpen, class Take>
-  void search(const MayOpen& may_open, const Take& take) const;
+  Node node_of(const TopTree& top, std::int32_t cell, const Wanted& wanted) const;
+  static void unite(Node& node, const Node& a, const Node& b);
+  template <class MayOpenBelow, class MayOpen, class Take>
+  void search(const MayOpenBelow& may_open_below, const MayOpen& may_open, const Take& take) const;
   /// Covers of which walks from one may open the other.
   struct Pair {
     int rank;  ///< the other one
@@ -58,7 +57,7 @@ class Reach {
   static std::vector<Part> merged(std::vector<Pair>& pairs);
 
   float room_ = 0;
-  std::vector<Node> nodes_;
+  std::vector<Node> nodes_;  ///< the root first; children behind their parents
   std::vector<Part> out_, in_;
 };
 
