@@ -78,6 +78,7 @@ void DeviceRank::move_fields(const ExchangePlan& plan, const std::uint32_t* depa
     cuda::device_copy(all.data(), column.values.data(), size() * element);
     cuda::device_copy(all.data() + size() * element, arrived_[c].data(), received * element);
     column.values = std::move(all);
+    arrived_[c] = {};
   }
 }
 
@@ -129,12 +130,8 @@ void DeviceRank::merge_arrivals(const Frontier& frontier, std::span<const Count>
     }
     from += portion;
   }
-  cuda::DeviceRecords merged(end);
-  cuda::copy_segments(records_, merged, stay);
-  cuda::copy_segments(arrived, merged, arrive);
-  records_ = std::move(merged);
-  arrived = {};
-  spare_ = cuda::DeviceRecords(end);
+  records_ = cuda::merge_segments(std::move(records_), stay, std::move(arrived), arrive, end);
+  make_room_for_cuts();
 }
 
 }  // namespace grove

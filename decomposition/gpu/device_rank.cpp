@@ -229,15 +229,11 @@ std::vector<Cell> DeviceRank::cut_by_services(const CutScheme& scheme, const cud
 
 void DeviceRank::arrange() {
   spare_ = cuda::DeviceRecords();
-  if (!keep_records_)
-    order_fields();
-  else if (have_few_arrived())
-    leave_arrivals();
-  else if (!arrived_.empty()) {
-    order_fields();
-    cuda::number_elements(records_.columns[3].data(), records_.size());
+  if (keep_records_) {
+    if (!arrived_.empty()) leave_arrivals();
+    return;
   }
-  if (keep_records_) return;
+  order_fields();
   records_ = cuda::DeviceRecords();
   cuda::device_synchronise();
 }
@@ -245,7 +241,7 @@ void DeviceRank::arrange() {
 /// True if so few have arrived that they may wait beside all that was here until the trees are made.
 bool DeviceRank::have_few_arrived() const {
   constexpr std::size_t few = 8;
-  return !arrived_.empty() && few * (ids_ - size()) <= records_.size();
+  return few * (ids_ - size()) <= records_.size();
 }
 
 /// To be ordered once, when the order of the trees is known.
@@ -263,14 +259,22 @@ void DeviceRank::leave_arrivals() {
 void DeviceRank::order_fields() {
   const auto time = report_.timers.time("order");
   const std::size_t count = records_.size();
+  const bool have_arrived = !arrived_.empty();
   const auto columns = particles_.columns();
-  for (std::size_t c = 0; c < columns.size(); ++c) {
+  // The narrow ones first: what they free makes room for the widest.
+  std::vector<std::size_t> order(columns.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return columns[a].element_size < columns[b].element_size;
+  });
+  for (const std::size_t c : order) {
     const std::size_t element = columns[c].element_size;
     cuda::DeviceArray<std::byte> ordered(count * element);
-    const bool have_arrived = !arrived_.empty();
+    // Those that are looked up have their arrivals among their values.
     if (columns[c].info.migrate || !have_arrived)
       cuda::gather_elements(ordered.data(),
-                            {columns[c].values.data(), size(), have_arrived ? arrived_[c].data() : nullptr},
+                            {columns[c].values.data(), columns[c].values.size() / element,
+                             have_arrived ? arrived_[c].data() : nullptr},
                             records_.columns[3].data(), count, element);
     columns[c].values = std::move(ordered);
     if (have_arrived) arrived_[c] = {};

@@ -96,7 +96,7 @@ std::vector<Segment> DeviceRank::settle(const Communicator& comm, const PlaceFin
                                      cuda::join_parts(records_, stay, arrived, arrived_begin.data(), joined);
   records_ = std::move(joined);
   arrived = {};
-  spare_ = cuda::DeviceRecords(count);
+  make_room_for_cuts();
   return describe({joined_begin.data(), stay.parts}, cover.own_cell, comm.rank());
 }
 
@@ -120,6 +120,12 @@ std::vector<Segment> DeviceRank::describe(const cuda::PartBegins& parts,
 
 void DeviceRank::take_portions(const Frontier&, std::span<const Count> portions) {
   portions_.assign(portions.begin(), portions.end());
+}
+
+/// Where many have arrived all take their places, and what has left is gone, before more memory is taken.
+void DeviceRank::make_room_for_cuts() {
+  if (keep_records_ && !have_few_arrived()) end_arrival();
+  spare_ = cuda::DeviceRecords(records_.size());
 }
 
 /// Before particles move once more: those that have arrived take their places among the others.

@@ -1,5 +1,6 @@
 #include "kernels/cuda/cuts/partition/record_segments.hpp"
 
+#include <utility>
 #include <vector>
 
 #include "kernels/cuda/cuts/partition/block_records.cuh"
@@ -31,6 +32,8 @@ __global__ void __launch_bounds__(threads)
   add_weight(index, weights, records_of(tile, segments[tile.task], tile_size), &sums[tile.task]);
 }
 
+/// Of so many columns.
+template <int columns>
 __global__ void __launch_bounds__(threads)
     copy(const Columns from, const Columns to, const SegmentCopy* copies, const Tile* tiles,
          std::uint64_t tile_size) {
@@ -38,13 +41,30 @@ __global__ void __launch_bounds__(threads)
   const SegmentCopy segment = copies[tile.task];
   const std::uint64_t begin = tile.number * tile_size, end = min(begin + tile_size, segment.count);
 #pragma unroll
-  for (int c = 0; c < 4; ++c)
+  for (int c = 0; c < columns; ++c)
     for (std::uint64_t i = begin + threadIdx.x; i < end; i += threads)
       to.at[c][segment.to + i] = from.at[c][segment.from + i];
 }
 
 /// So few that a segment or two keep all processors busy.
 constexpr std::uint64_t records_of_tile = 1u << 12;
+
+/// The copies on the device, and who makes them.
+class Copies {
+ public:
+  explicit Copies(std::span<const SegmentCopy> copies) : tiles_(records_of_tile, copies), copies_(copies) {}
+
+  template <int columns>
+  void make(const Columns& from, const Columns& to) const {
+    if (tiles_.size() == 0) return;
+    copy<columns><<<tiles_.size(), threads>>>(from, to, copies_.data(), tiles_.data(), tiles_.tile_size());
+    launched("Grove::cuda::copy_segments", 8 * columns * tiles_.records());
+  }
+
+ private:
+  Tiles tiles_;
+  DeviceArray<SegmentCopy> copies_;
+};
 
 }  // namespace
 
@@ -77,12 +97,23 @@ void sum_weights(const DeviceRecords& records, const std::uint32_t* weights,
 }
 
 void copy_segments(const DeviceRecords& from, const DeviceRecords& to, std::span<const SegmentCopy> copies) {
-  const Tiles tiles(records_of_tile, copies);
-  if (tiles.size() == 0) return;
-  const DeviceArray<SegmentCopy> on_device(copies);
-  copy<<<tiles.size(), threads>>>(columns_of(from), columns_of(to), on_device.data(), tiles.data(),
-                                  tiles.tile_size());
-  launched("Grove::cuda::copy_segments", 32 * tiles.records());
+  Copies(copies).make<4>(columns_of(from), columns_of(to));
+}
+
+DeviceRecords merge_segments(DeviceRecords first, std::span<const SegmentCopy> of_first, DeviceRecords second,
+                             std::span<const SegmentCopy> of_second, std::size_t count) {
+  const Copies from_first(of_first), from_second(of_second);
+  DeviceRecords merged;
+  for (std::size_t c = 0; c < merged.columns.size(); ++c) {
+    DeviceArray<std::uint32_t>& to = merged.columns[c];
+    to = DeviceArray<std::uint32_t>(count);
+    const auto one = [](const DeviceArray<std::uint32_t>& column) { return Columns{{column.data()}}; };
+    from_first.make<1>(one(first.columns[c]), one(to));
+    from_second.make<1>(one(second.columns[c]), one(to));
+    first.columns[c] = {};
+    second.columns[c] = {};
+  }
+  return merged;
 }
 
 }  // namespace grove::cuda

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -29,5 +30,9 @@ struct SegmentCopy {
 };
 /// Cost: all of them are read and written once.
 void copy_segments(const DeviceRecords& from, const DeviceRecords& to, std::span<const SegmentCopy> copies);
+/// `count` records, of segments of two arrays, which are freed. Device memory: one column, a quarter of them,
+/// on top of the two. Cost: as above, in eight launches.
+DeviceRecords merge_segments(DeviceRecords first, std::span<const SegmentCopy> of_first, DeviceRecords second,
+                             std::span<const SegmentCopy> of_second, std::size_t count);
 
 }  // namespace grove::cuda
