@@ -44,7 +44,6 @@ MeshPart MeshPart::of(int points, int rank, int ranks) {
   return {points, share(points, rank, ranks), share(points, rank, ranks)};
 }
 
-/// How many modes are exchanged with each rank: of this rank's planes and its rows, or the other way around.
 std::vector<Count> MeshExchange::elements(bool of_planes) const {
   std::vector<Count> counts;
   for (int rank = 0; rank < comm_.size(); ++rank) {

@@ -26,9 +26,10 @@ class MeshExchange {
   Array<Complex> rows_of(Array<Complex> planes) const;
   Array<Complex> planes_of(Array<Complex> rows) const;
 
- private:
+  /// How many modes this rank shares with each: of its planes and their rows, or the other way around.
   std::vector<Count> elements(bool of_planes) const;
 
+ private:
   const Communicator& comm_;
   MeshPart part_;
 };

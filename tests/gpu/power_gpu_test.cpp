@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -48,6 +49,7 @@ class PowerOnGpu : public testing::GpuRanks {
   static constexpr double box_ = 3;
   static constexpr int count_ = 20000;
   int users() const { return devices_.shared ? comm_.size() : 1; }
+  DevicePower on_gpus(int users) const { return {users, *exchange_}; }
   Set mine() const { return some_particles(comm_.rank(), comm_.size(), count_, box_); }
   static std::vector<ShellTotals> totals(const PowerEstimator& estimator, const Communicator& comm,
                                          const Set& set, const PowerMesh& mesh) {
@@ -100,7 +102,7 @@ TEST_F(PowerOnGpu, shells_are_those_of_the_host) {
         const MassMesh mass{assignment, box_, 2, 1.5 * count_};
         const PowerMesh mesh{mass, points, interlaced, 1, (points + 1) / 2};
         const auto on_host = totals(HostPower(), comm_, mine(), mesh),
-                   on_gpu = totals(DevicePower(users()), comm_, mine(), mesh);
+                   on_gpu = totals(on_gpus(users()), comm_, mine(), mesh);
         ASSERT_EQ(on_gpu.size(), on_host.size());
         for (std::size_t i = 0; i < on_host.size(); ++i) {
           EXPECT_EQ(on_gpu[i].modes, on_host[i].modes);
@@ -119,22 +121,31 @@ TEST_F(PowerOnGpu, shells_have_the_same_bits_on_any_number_of_ranks_and_with_any
   for (const int points : {8, 15, 128}) {
     SCOPED_TRACE(points);
     const PowerMesh mesh{{Assignment::tsc, box_, 1, 1.5 * count_}, points, true, 1, (points + 1) / 2};
-    const auto expected = totals(DevicePower(users()), alone, some_particles(0, 1, count_, box_), mesh);
-    EXPECT_TRUE(same(totals(DevicePower(users()), comm_, mine(), mesh), expected));
+    const auto expected = totals(on_gpus(users()), alone, some_particles(0, 1, count_, box_), mesh);
+    EXPECT_TRUE(same(totals(on_gpus(users()), comm_, mine(), mesh), expected));
   }
   // A plane of sums of both meshes takes 0.26 MB, and 45 MB must be there beside them.
   const PowerMesh mesh{{Assignment::tsc, box_, 1, 1.5 * count_}, 128, true, 1, 64};
-  const auto expected = totals(DevicePower(users()), alone, some_particles(0, 1, count_, box_), mesh);
+  const auto expected = totals(on_gpus(users()), alone, some_particles(0, 1, count_, box_), mesh);
   const int few = users_of(60e6);
-  EXPECT_TRUE(same(totals(DevicePower(few), alone, some_particles(0, 1, count_, box_), mesh), expected))
+  EXPECT_TRUE(same(totals(on_gpus(few), alone, some_particles(0, 1, count_, box_), mesh), expected))
       << "in several blocks, and through the host";
-  EXPECT_TRUE(same(totals(DevicePower(few), comm_, mine(), mesh), expected));
+  EXPECT_TRUE(same(totals(on_gpus(few), comm_, mine(), mesh), expected));
 }
 
 TEST_F(PowerOnGpu, without_memory_the_host_measures) {
   const PowerMesh mesh{{Assignment::tsc, box_, 1, 1.5 * count_}, 32, true, 1, 16};
-  EXPECT_TRUE(same(totals(DevicePower(users_of(1e6)), comm_, mine(), mesh),
-                   totals(HostPower(), comm_, mine(), mesh)));
+  EXPECT_TRUE(
+      same(totals(on_gpus(users_of(1e6)), comm_, mine(), mesh), totals(HostPower(), comm_, mine(), mesh)));
+}
+
+TEST_F(PowerOnGpu, memory_that_is_free_is_not_needed) {
+  const PowerMesh mesh{{Assignment::tsc, box_, 1, 1.5 * count_}, 128, true, 1, 64};
+  cuda::reset_peak_device_memory();
+  const std::uint64_t before = cuda::device_memory_use().peak;
+  totals(on_gpus(users()), comm_, mine(), mesh);
+  const auto after = cuda::device_memory_use();
+  EXPECT_EQ(after.peak, std::max(before, after.now));
 }
 
 TEST_F(PowerOnGpu, of_runs_is_that_of_their_snapshots) {

@@ -1,5 +1,6 @@
 #include "kernels/cuda/device/device.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -245,16 +246,37 @@ void device_synchronise() {
   ++waits;
 }
 
+namespace {
+std::uint64_t peak_before_spare_memory = 0;
+
+void reset_peak_of_pool() {
+  std::uint64_t zero = 0;
+  GROVE_CUDA(cudaMemPoolSetAttribute(memory_pool(), cudaMemPoolAttrUsedMemHigh, &zero));
+}
+}  // namespace
+
 DeviceMemoryUse device_memory_use() {
   DeviceMemoryUse use{};
   GROVE_CUDA(cudaMemPoolGetAttribute(memory_pool(), cudaMemPoolAttrUsedMemCurrent, &use.now));
   GROVE_CUDA(cudaMemPoolGetAttribute(memory_pool(), cudaMemPoolAttrUsedMemHigh, &use.peak));
+  use.peak = std::max(use.peak, peak_before_spare_memory);
   return use;
 }
 
 void reset_peak_device_memory() {
-  std::uint64_t zero = 0;
-  GROVE_CUDA(cudaMemPoolSetAttribute(memory_pool(), cudaMemPoolAttrUsedMemHigh, &zero));
+  peak_before_spare_memory = 0;
+  reset_peak_of_pool();
+}
+
+SpareMemory::SpareMemory() : peak_(device_memory_use().peak) {}
+
+SpareMemory::~SpareMemory() {
+  try {
+    reset_peak_of_pool();
+    peak_before_spare_memory = peak_;
+  } catch (const std::exception&) {
+    // Another error of the device is under way; the peak then counts all.
+  }
 }
 
 PlainDeviceMemory::PlainDeviceMemory(std::size_t bytes) {

@@ -111,12 +111,25 @@ void device_clear(void* memory, std::size_t bytes);
 /// Waits until all that was asked for is done; errors of kernels appear here at the latest.
 void device_synchronise();
 /// Bytes of what device_allocate() has made, with small blocks that are kept (32 MiB at most), and the most
-/// since the last call of reset_peak_device_memory().
+/// since the last call of reset_peak_device_memory(), SpareMemory not counted.
 struct DeviceMemoryUse {
   std::uint64_t now, peak;
 };
 DeviceMemoryUse device_memory_use();
 void reset_peak_device_memory();
+
+/// While one is there all that is allocated comes on top of the peak: for those who take memory that is free
+/// and do without it where there is none.
+class SpareMemory {
+ public:
+  SpareMemory();
+  ~SpareMemory();
+  SpareMemory(const SpareMemory&) = delete;
+  SpareMemory& operator=(const SpareMemory&) = delete;
+
+ private:
+  std::uint64_t peak_;  ///< when it was made
+};
 
 /// Device memory that does not come from a pool: some libraries of communication take no other. Its making
 /// and its end wait for the device.

@@ -150,7 +150,7 @@ class DeviceBackend : public Backend {
         gravity_(comm, gravity, trees_),
         gas_(comm, exchange_, gas, gravity.images, particles_, trees_.forest()),
         friends_(users_of_device(comm, devices)),
-        spectra_(make_spectra(users_of_device(comm, devices))) {}
+        spectra_(make_spectra(users_of_device(comm, devices), exchange_)) {}
   cuda::StepFields fields_of_steps() const {
     cuda::StepFields fields = step_fields(particles_);
     fields.not_finite = trees_.not_finite();
@@ -183,6 +183,23 @@ class DeviceBackend : public Backend {
   std::unique_ptr<PowerEstimator> spectra_;
 };
 
+/// Power spectra without a backend.
+class OwnSpectra : public PowerEstimator {
+ public:
+  OwnSpectra(const Communicator& comm, const RankDevices& devices)
+      : exchange_(comm, devices.shared, std::nullopt),
+        spectra_(make_spectra(users_of_device(comm, devices), exchange_)) {}
+
+  std::vector<ShellTotals> totals(const Communicator& comm, std::span<const Vec3d> position,
+                                  std::span<const double> mass, const PowerMesh& mesh) const override {
+    return spectra_->totals(comm, position, mass, mesh);
+  }
+
+ private:
+  DeviceExchange exchange_;
+  std::unique_ptr<PowerEstimator> spectra_;
+};
+
 }  // namespace
 
 std::string fault_of_gpus(const Communicator& comm, bool may_share) {
@@ -207,7 +224,7 @@ std::unique_ptr<FriendFinder> make_gpu_friend_finder(const Communicator& comm, b
 }
 
 std::unique_ptr<PowerEstimator> make_gpu_power_estimator(const Communicator& comm, bool may_share) {
-  return make_spectra(users_of_device(comm, take_devices(comm, may_share)));
+  return std::make_unique<OwnSpectra>(comm, take_devices(comm, may_share));
 }
 
 }  // namespace grove

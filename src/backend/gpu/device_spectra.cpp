@@ -4,6 +4,8 @@
 
 namespace grove {
 
-std::unique_ptr<PowerEstimator> make_spectra(int users) { return std::make_unique<DevicePower>(users); }
+std::unique_ptr<PowerEstimator> make_spectra(int users, const DeviceExchange& exchange) {
+  return std::make_unique<DevicePower>(users, exchange);
+}
 
 }  // namespace grove

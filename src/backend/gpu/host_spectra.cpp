@@ -3,6 +3,8 @@
 
 namespace grove {
 
-std::unique_ptr<PowerEstimator> make_spectra(int) { return std::make_unique<HostPower>(); }
+std::unique_ptr<PowerEstimator> make_spectra(int, const DeviceExchange&) {
+  return std::make_unique<HostPower>();
+}
 
 }  // namespace grove

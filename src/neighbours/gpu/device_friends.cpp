@@ -19,6 +19,7 @@ Array<std::uint32_t> DeviceFriends::find(const Neighbours& neighbours, double le
   const std::size_t count = neighbours.size();
   const NeighbourTree tree = neighbours.tree();
   if (has_room(count)) {
+    const cuda::SpareMemory spare;
     const cuda::MemoryPurpose purpose("friends of friends", count, bytes_per_particle);
     const cuda::DeviceArray<Vec3d> position(std::span(tree.position, count));
     const cuda::DeviceArray<std::uint32_t> least(count);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "comm/exchange_plan.hpp"
 #include "fourier/mesh_exchange.hpp"
 #include "kernels/cuda/device/available_memory.hpp"
 #include "kernels/cuda/device/device.hpp"
@@ -37,10 +38,43 @@ struct MeshRoom {
   }
 };
 
+/// MeshExchange::rows_of() from GPU to GPU. Device memory: four times that of the modes.
+cuda::DeviceArray<FieldMode> rows_of(const MeshExchange& modes, const DeviceExchange& exchange,
+                                     cuda::DeviceArray<FieldMode> planes) {
+  const Communicator& comm = modes.comm();
+  if (comm.size() == 1) return planes;
+  const MeshPart& part = modes.part();
+  const auto self = at(comm.rank());
+  std::vector<Count> to = modes.elements(true), from = modes.elements(false);
+  const auto own = static_cast<std::size_t>(std::exchange(to[self], 0));
+  from[self] = 0;
+  const ExchangePlan plan(comm, to, from);
+  // Rows of a rank in all planes here, one plane behind the other.
+  const auto gather = [&](const Slab& rows, FieldMode* into) {
+    const std::size_t line = at(part.half()) * sizeof(FieldMode);
+    cuda::gather_rows(into, planes.data() + at(rows.first) * at(part.half()), at(part.points) * line,
+                      at(rows.count()) * line, at(part.planes.count()));
+  };
+  const cuda::DeviceArray<FieldMode> sent(static_cast<std::size_t>(plan.send_total())),
+      arrived(static_cast<std::size_t>(plan.receive_total()));
+  for (int rank = 0; rank < comm.size(); ++rank)
+    if (to[at(rank)] > 0)
+      gather(MeshPart::of(part.points, rank, comm.size()).rows, sent.data() + plan.send_offsets()[at(rank)]);
+  exchange.apply(plan, sent.data(), arrived.data(), sizeof(FieldMode));
+  // Planes come in the order of the ranks; this rank's own are between those of the ones before and behind.
+  cuda::DeviceArray<FieldMode> rows(part.modes());
+  const auto before = static_cast<std::size_t>(plan.receive_offsets()[self]);
+  cuda::device_copy(rows.data(), arrived.data(), before * sizeof(FieldMode));
+  if (own > 0) gather(part.rows, rows.data() + before);
+  cuda::device_copy(rows.data() + before + own, arrived.data() + before,
+                    (arrived.size() - before) * sizeof(FieldMode));
+  return rows;
+}
+
 /// The modes of this rank's planes after transforms along y and z: in device memory, or in that of the host.
 class PlaneModes {
  public:
-  PlaneModes(const MeshExchange& exchange, bool on_device) : exchange_(exchange) {
+  PlaneModes(const MeshExchange& exchange, bool on_device) : exchange_(exchange), is_on_device_(on_device) {
     const std::size_t modes = at(exchange.part().planes.count()) * plane();
     if (on_device)
       on_device_ = cuda::DeviceArray<FieldMode>(modes);
@@ -51,21 +85,24 @@ class PlaneModes {
   /// modes (device): of plane x of this rank.
   void put(int x, const FieldMode* modes) {
     const std::size_t begin = at(x) * plane(), bytes = plane() * sizeof(FieldMode);
-    if (on_device_.size() > 0)
+    if (is_on_device_)
       cuda::device_copy(on_device_.data() + begin, modes, bytes);
     else
       cuda::device_download(on_host_.data() + begin, modes, bytes);
   }
   /// Collective, after all planes are there and before rows are taken.
-  void exchange() {
-    if (on_device_.size() == 0) on_host_ = exchange_.rows_of(std::move(on_host_));
+  void exchange(const DeviceExchange& between_gpus) {
+    if (is_on_device_)
+      on_device_ = grove::rows_of(exchange_, between_gpus, std::move(on_device_));
+    else
+      on_host_ = exchange_.rows_of(std::move(on_host_));
   }
   /// modes (out, device): [x][half], those of row y of this rank.
   void take(int y, FieldMode* modes) const {
     const MeshPart& part = exchange_.part();
     const std::size_t width = at(part.half()) * sizeof(FieldMode), pitch = at(part.rows.count()) * width;
-    const void* const from = on_device_.size() > 0 ? static_cast<const void*>(on_device_.data())
-                                                   : static_cast<const void*>(on_host_.data());
+    const void* const from = is_on_device_ ? static_cast<const void*>(on_device_.data())
+                                           : static_cast<const void*>(on_host_.data());
     cuda::gather_rows(modes, static_cast<const std::byte*>(from) + at(y) * width, pitch, width,
                       at(part.points));
   }
@@ -74,6 +111,7 @@ class PlaneModes {
   std::size_t plane() const { return at(exchange_.part().points) * at(exchange_.part().half()); }
 
   const MeshExchange& exchange_;
+  bool is_on_device_;
   cuda::DeviceArray<FieldMode> on_device_;
   Array<Complex> on_host_;
 };
@@ -118,8 +156,8 @@ class Measurement {
   }
 
   /// After all planes. Collective.
-  std::vector<ShellTotals> sum() {
-    for (PlaneModes& modes : modes_) modes.exchange();
+  std::vector<ShellTotals> sum(const DeviceExchange& between_gpus) {
+    for (PlaneModes& modes : modes_) modes.exchange(between_gpus);
     const ShellTables tables(mesh_.mass.assignment, mesh_.points);
     cuda::ShellSums shells(tables.shells(mesh_.first, mesh_.last, mesh_.interlaced));
     std::vector<cuda::DeviceArray<FieldMode>> rows;
@@ -151,9 +189,15 @@ std::vector<ShellTotals> DevicePower::totals(const Communicator& comm, std::span
   const double room = this->room(), free = room - need.fixed;
   if (comm.max(free < need.of_plane ? 1 : 0) > 0) return HostPower().totals(comm, position, mass, mesh);
   const int planes = MeshPart::of(mesh.points, comm.rank(), comm.size()).planes.count();
-  const bool stays = comm.size() == 1 && planes * (need.of_plane + need.of_modes) < free;
+  // The modes of all meshes are there with the sums, and then, of one mesh, with what leaves, arrives and
+  // results.
+  const double of_exchange =
+      comm.size() > 1 ? 3 * need.of_modes / static_cast<double>(mesh.used_offsets().size()) : 0;
+  const double beside_modes = std::max(need.of_plane, of_exchange);
+  const bool stays = comm.max(Count{planes * (need.of_modes + beside_modes) < free ? 0 : 1}) == 0;
   const int at_once = stays ? planes : static_cast<int>(std::min<double>(planes, free / need.of_plane));
   const int blocks = comm.max(at_once > 0 ? (planes + at_once - 1) / at_once : 1);
+  const cuda::SpareMemory spare;
   const cuda::MemoryPurpose purpose("the power spectrum", mass.size(),
                                     room / std::max<double>(1, static_cast<double>(mass.size())));
   Measurement measurement(comm, mesh, stays);
@@ -161,7 +205,7 @@ std::vector<ShellTotals> DevicePower::totals(const Communicator& comm, std::span
     const int first = std::min(planes, block * at_once);
     measurement.make_planes(first, std::min(planes, first + at_once), position, mass);
   }
-  return measurement.sum();
+  return measurement.sum(exchange_);
 }
 
 /// A share of what nobody has taken, with some of it left.

@@ -1,17 +1,19 @@
 #pragma once
 
+#include "decomposition/gpu/device_exchange.hpp"
 #include "structure/power_estimator.hpp"
 
 namespace grove {
 
 /// On the GPU of this rank, with transforms by cuFFT, which have the same bits on any number of ranks with
-/// GPUs of a kind. Assigned masses have those of the host. The mesh stays on the GPU of a single rank if
-/// there is room beside what is there, else its planes and rows go through the memory of the host. The host
-/// does it all where a GPU has no room for a plane.
+/// GPUs of a kind. Assigned masses have those of the host. The mesh stays on the GPUs if there is room beside
+/// what is there, else its planes and rows go through the memory of the hosts. The hosts do it all where a
+/// GPU has no room for a plane.
 class DevicePower : public PowerEstimator {
  public:
   /// users: ranks that share the GPU, which was taken (take_devices()).
-  explicit DevicePower(int users) : users_(users) {}
+  /// exchange: between them, where they are several; must outlive this.
+  DevicePower(int users, const DeviceExchange& exchange) : users_(users), exchange_(exchange) {}
 
   /// Cost: 32 bytes a particle cross to the GPU, again for each block of planes if they do not all fit there;
   /// and 16 bytes a point back and forth, for each of the meshes, unless it stays there. Memory of the host:
@@ -23,6 +25,7 @@ class DevicePower : public PowerEstimator {
   double room() const;
 
   int users_;
+  const DeviceExchange& exchange_;
 };
 
 }  // namespace grove
