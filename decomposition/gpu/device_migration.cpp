@@ -30,12 +30,12 @@ std::vector<Count> DeviceRank::portions(const Frontier& frontier) {
 void DeviceRank::migrate(const Communicator& comm, const Frontier& frontier, const FrontierMoves& moves,
                          const Box& box) {
   const std::vector<Count> portions = this->portions(frontier);
+  if (moves.most > 0) spare_ = cuda::DeviceRecords();  // half of all particles may be on their way
   end_arrival();
   segments_.clear();
   cells_.reset();
   if (moves.most == 0) return;
 
-  spare_ = cuda::DeviceRecords();  // before a run's first trees half of all particles may be on their way
   const ExchangePlan plan = moves.plan(comm);
   check_sizes(comm, size() + static_cast<std::size_t>(plan.receive_total()), moves.all);
   cuda::DeviceArray<std::uint32_t> index(static_cast<std::size_t>(plan.send_total()));
@@ -58,7 +58,7 @@ void DeviceRank::migrate(const Communicator& comm, const Frontier& frontier, con
 }
 
 /// Arrivals are numbered from the end of the particles on. Ids and weights, which cuts look up, are put
-/// there; what else has arrived waits for arrange(), which also drops those that have left.
+/// there; what else has arrived waits for order_fields(), which also drops those that have left.
 void DeviceRank::move_fields(const ExchangePlan& plan, const std::uint32_t* departing, Count most) {
   const auto received = static_cast<std::size_t>(plan.receive_total());
   ids_ = size() + received;

@@ -233,6 +233,7 @@ void DeviceRank::arrange() {
     if (!arrived_.empty()) leave_arrivals();
     return;
   }
+  const auto time = report_.timers.time("order");
   order_fields();
   records_ = cuda::DeviceRecords();
   cuda::device_synchronise();
@@ -257,7 +258,6 @@ void DeviceRank::leave_arrivals() {
 }
 
 void DeviceRank::order_fields() {
-  const auto time = report_.timers.time("order");
   const std::size_t count = records_.size();
   const bool have_arrived = !arrived_.empty();
   const auto columns = particles_.columns();

@@ -115,11 +115,11 @@ class DeviceRank : public RankStorage, private Settling {
 
 /// grove::decompose() of particles on GPUs; the same cells, cuts and leaves of ids, bit for bit. Collective.
 /// exchange: made with the same communicator. Cost: see cuda::ResidentCells and cuda::cut_to_leaves(); device
-/// memory: 32 bytes per record on top of the particles and of those that arrive (where `records` are asked
-/// for, if these are few), and while they are ordered one field of them again, while they migrate one field
-/// of those that leave, or 64 MiB; before that 24 bytes per record sent to another rank to be cut and 68 per
-/// record received. records (out, optional): as there. Errors: as there, and duplicate ids at any cut between
-/// them.
+/// memory: 32 bytes per record on top of the particles and of those that arrive (if records are asked for,
+/// only of few: many take their places before cells are cut), and while they are ordered one field of them
+/// again, while they migrate one field of those that leave, or 64 MiB; before that 24 bytes per record sent
+/// to another rank to be cut and 68 per record received. records (out, optional): as there. Errors: as there,
+/// and duplicate ids at any cut between them.
 Domain decompose(const Communicator& comm, DeviceParticles& particles, const DeviceExchange& exchange,
                  const DecompositionParameters& parameters, const Domain& previous,
                  DecompositionReport& report, cuda::DeviceRecords* records = nullptr);

@@ -86,7 +86,7 @@ std::vector<Segment> DeviceRank::settle(const Communicator& comm, const PlaceFin
   }
   const std::size_t count = static_cast<std::size_t>(begin[own]) + received;
   if (received == 0 && count == records_.size()) {
-    spare_ = cuda::DeviceRecords(count);
+    make_room_for_cuts();
     return describe(stay, cover.own_cell, comm.rank());
   }
   cuda::DeviceRecords arrived(received), joined(count);
@@ -122,13 +122,13 @@ void DeviceRank::take_portions(const Frontier&, std::span<const Count> portions)
   portions_.assign(portions.begin(), portions.end());
 }
 
-/// Where many have arrived all take their places, and what has left is gone, before more memory is taken.
+/// Many that have arrived take their places, and what has left is gone, before cuts take more memory.
 void DeviceRank::make_room_for_cuts() {
   if (keep_records_ && !have_few_arrived()) end_arrival();
   spare_ = cuda::DeviceRecords(records_.size());
 }
 
-/// Before particles move once more: those that have arrived take their places among the others.
+/// Those that have arrived take their places among the others, and records are numbered anew.
 void DeviceRank::end_arrival() {
   if (arrived_.empty()) return;
   order_fields();

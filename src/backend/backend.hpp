@@ -110,7 +110,7 @@ class Backend {
   bool has_gas_;  ///< Particles::has_gas
 };
 
-/// Bytes of device memory that this rank has used at most so far.
+/// Bytes of device memory that this rank has used at most so far, without what it took because it was free.
 std::uint64_t peak_device_memory();
 
 /// Which backend computes, and how it uses GPUs.

@@ -35,13 +35,104 @@ bool may_open_any(const Wanted& wanted, const Vec3d& low, const Vec3d& high, flo
                   4 * selection_margin);
 }
 
+/// The cells above covers, each with the unions of what a search asks of the covers below.
+class CoverTree {
+ public:
+  struct Node {
+    std::int32_t below[2];  ///< of its children: number among the nodes, or ~number of a cover
+    Wanted wanted = Wanted::nothing();
+    Vec3d low{0, 0, 0}, high{0, 0, 0};  ///< box of the centres of mass of covers
+    float reach2 = 0, power = 0;        ///< the largest
+    Balls balls{{0, 0, 0}, {0, 0, 0}, -1};
+  };
+
+  /// As Reach.
+  CoverTree(const KnownCells& known, const TopTree& top, std::span<const Wanted> wanted, float room) {
+    std::vector<std::int32_t> cover_of(known.cells.size(), -1);
+    for (std::size_t i = 0; i < known.cover.size(); ++i)
+      cover_of[static_cast<std::size_t>(known.cover[i])] = static_cast<std::int32_t>(i);
+    std::vector<std::int32_t> cell_of;  // of each node
+    const auto add = [&](std::int32_t cell) {
+      if (const std::int32_t cover = cover_of[static_cast<std::size_t>(cell)]; cover >= 0) return ~cover;
+      cell_of.push_back(cell);
+      return static_cast<std::int32_t>(cell_of.size()) - 1;
+    };
+    add(0);
+    for (std::size_t i = 0; i < cell_of.size(); ++i) {
+      const std::int32_t child = known.cells[static_cast<std::size_t>(cell_of[i])].child;
+      const std::int32_t left = add(child), right = add(child + 1);
+      nodes_.push_back({{left, right}});
+    }
+    const auto at = [&](std::int32_t below) {
+      if (below >= 0) return nodes_[static_cast<std::size_t>(below)];
+      const auto cover = static_cast<std::size_t>(~below);
+      return node_of(top, known.cover[cover], wanted[cover], room);
+    };
+    for (std::size_t i = nodes_.size(); i-- > 0;)
+      unite(nodes_[i], at(nodes_[i].below[0]), at(nodes_[i].below[1]));
+  }
+
+  /// Goes down from the root through nodes that may_open_below(node) holds for, and calls take(number) for
+  /// covers that may_open(number) holds for.
+  template <class MayOpenBelow, class MayOpen, class Take>
+  void search(const MayOpenBelow& may_open_below, const MayOpen& may_open, const Take& take) const {
+    if (nodes_.empty()) return;  // all is one cover
+    std::vector<std::int32_t> stack = {0};
+    while (!stack.empty()) {
+      const std::int32_t next = stack.back();
+      stack.pop_back();
+      if (next < 0) {
+        if (may_open(~next)) take(~next);
+        continue;
+      }
+      const Node& node = nodes_[static_cast<std::size_t>(next)];
+      if (!may_open_below(node)) continue;
+      stack.push_back(node.below[1]);
+      stack.push_back(node.below[0]);
+    }
+  }
+
+  std::uint64_t bytes() const { return bytes_of(nodes_); }
+
+ private:
+  /// The node that a cover alone would make.
+  static Node node_of(const TopTree& top, std::int32_t cell, const Wanted& wanted, float room) {
+    const NodeCore core = grown(top.core[cell], room);
+    const Vec3d centre = top.centre[cell], middle = top.balls[cell].middle;
+    const Balls balls{middle, middle, top.balls[cell].grown(room).radius};
+    Node node{{}, wanted, centre, centre, core.reach2, core.power, balls};
+    // Nodes with values that are no numbers are opened, so they lie everywhere.
+    if (!std::isfinite(norm2(centre)) || std::isnan(core.reach2) || std::isnan(core.power)) {
+      constexpr double inf = std::numeric_limits<double>::infinity();
+      node.low = node.balls.from = {-inf, -inf, -inf};
+      node.high = node.balls.to = {inf, inf, inf};
+    }
+    return node;
+  }
+
+  static void unite(Node& node, const Node& a, const Node& b) {
+    node.wanted = Wanted::united_if_any(a.wanted, b.wanted);
+    for (int axis = 0; axis < 3; ++axis) {
+      node.low[axis] = std::min(a.low[axis], b.low[axis]);
+      node.high[axis] = std::max(a.high[axis], b.high[axis]);
+      node.balls.from[axis] = std::min(a.balls.from[axis], b.balls.from[axis]);
+      node.balls.to[axis] = std::max(a.balls.to[axis], b.balls.to[axis]);
+    }
+    node.reach2 = std::max(a.reach2, b.reach2);
+    node.power = std::max(a.power, b.power);
+    node.balls.radius = std::max(a.balls.radius, b.balls.radius);
+  }
+
+  std::vector<Node> nodes_;  ///< the root first; children behind their parents
+};
+
 }  // namespace
 
 Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted> wanted, double unit_length,
-             float room, int own_rank, const Images& images)
-    : room_(room) {
+             float room, int own_rank, const Images& images) {
   if (known.cover.empty()) return;
-  make_nodes(known, top, wanted);
+  const CoverTree tree(known, top, wanted, room);
+  search_bytes_ = tree.bytes();
   const auto own_begin = known.first_cover[static_cast<std::size_t>(own_rank)],
              own_end = known.first_cover[static_cast<std::size_t>(own_rank) + 1];
   const auto is_own = [&](std::int32_t cover) { return cover >= own_begin && cover < own_end; };
@@ -81,8 +172,8 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
     const NodeCore core = grown(top.core[cell], room);
     const Vec3d centre = top.centre[cell];
     const Ball ball = top.balls[cell].grown(room);
-    search(
-        [&](const Node& node) {
+    tree.search(
+        [&](const CoverTree::Node& node) {
           return !node.wanted.is_nothing() &&
                  may_open_any(node.wanted, centre, centre, core.reach2, core.power,
                               {ball.middle, ball.middle, ball.radius}, unit_length, images);
@@ -98,10 +189,10 @@ Reach::Reach(const KnownCells& known, const TopTree& top, std::span<const Wanted
         });
     const Wanted walks = wanted[static_cast<std::size_t>(own)];
     if (walks.is_nothing()) continue;
-    search(
-        [&](const Node& node) {
-          return may_open_any(walks, node.low, node.high, node.reach2, node.power,
-                              {node.from, node.to, node.radius}, unit_length, images);
+    tree.search(
+        [&](const CoverTree::Node& node) {
+          return may_open_any(walks, node.low, node.high, node.reach2, node.power, node.balls, unit_length,
+                              images);
         },
         [&](std::int32_t other) {
           return !is_own(other) && opens(walks, known.cover[static_cast<std::size_t>(other)]);
@@ -145,80 +236,6 @@ std::vector<int> near_ranks_of(std::span<const Reach::Part> parts) {
   for (const Reach::Part& part : parts)
     if (part.is_near) ranks.push_back(part.rank);
   return ranks;
-}
-
-void Reach::make_nodes(const KnownCells& known, const TopTree& top, std::span<const Wanted> wanted) {
-  std::vector<std::int32_t> cover_of(known.cells.size(), -1);
-  for (std::size_t i = 0; i < known.cover.size(); ++i)
-    cover_of[static_cast<std::size_t>(known.cover[i])] = static_cast<std::int32_t>(i);
-  std::vector<std::int32_t> cell_of;  // of each node
-  const auto add = [&](std::int32_t cell) {
-    if (const std::int32_t cover = cover_of[static_cast<std::size_t>(cell)]; cover >= 0) return ~cover;
-    cell_of.push_back(cell);
-    return static_cast<std::int32_t>(cell_of.size()) - 1;
-  };
-  add(0);
-  for (std::size_t i = 0; i < cell_of.size(); ++i) {
-    const std::int32_t child = known.cells[static_cast<std::size_t>(cell_of[i])].child;
-    const std::int32_t left = add(child), right = add(child + 1);
-    nodes_.push_back({{left, right}});
-  }
-  const auto at = [&](std::int32_t below) {
-    if (below >= 0) return nodes_[static_cast<std::size_t>(below)];
-    const auto cover = static_cast<std::size_t>(~below);
-    return node_of(top, known.cover[cover], wanted[cover]);
-  };
-  for (std::size_t i = nodes_.size(); i-- > 0;)
-    unite(nodes_[i], at(nodes_[i].below[0]), at(nodes_[i].below[1]));
-}
-
-/// A cover as the only one below a node.
-Reach::Node Reach::node_of(const TopTree& top, std::int32_t cell, const Wanted& wanted) const {
-  const NodeCore core = grown(top.core[cell], room_);
-  const Vec3d centre = top.centre[cell], middle = top.balls[cell].middle;
-  Node node{{},     wanted,      centre,
-            centre, core.reach2, core.power,
-            middle, middle,      top.balls[cell].grown(room_).radius};
-  // Nodes with values that are no numbers are opened, so they lie everywhere.
-  if (!std::isfinite(norm2(centre)) || std::isnan(core.reach2) || std::isnan(core.power)) {
-    constexpr double inf = std::numeric_limits<double>::infinity();
-    node.low = node.from = {-inf, -inf, -inf};
-    node.high = node.to = {inf, inf, inf};
-  }
-  return node;
-}
-
-void Reach::unite(Node& node, const Node& a, const Node& b) {
-  node.wanted = Wanted::united_if_any(a.wanted, b.wanted);
-  for (int axis = 0; axis < 3; ++axis) {
-    node.low[axis] = std::min(a.low[axis], b.low[axis]);
-    node.high[axis] = std::max(a.high[axis], b.high[axis]);
-    node.from[axis] = std::min(a.from[axis], b.from[axis]);
-    node.to[axis] = std::max(a.to[axis], b.to[axis]);
-  }
-  node.reach2 = std::max(a.reach2, b.reach2);
-  node.power = std::max(a.power, b.power);
-  node.radius = std::max(a.radius, b.radius);
-}
-
-/// Goes down from the root through nodes that may_open_below(node) holds for, and calls take(number) for
-/// covers that may_open(number) holds for.
-template <class MayOpenBelow, class MayOpen, class Take>
-void Reach::search(const MayOpenBelow& may_open_below, const MayOpen& may_open, const Take& take) const {
-  if (nodes_.empty()) return;  // all is one cover
-  std::vector<std::int32_t> stack = {0};
-  while (!stack.empty()) {
-    const std::int32_t next = stack.back();
-    stack.pop_back();
-    if (next < 0) {
-      if (may_open(~next)) take(~next);
-      continue;
-    }
-    const Node& node = nodes_[static_cast<std::size_t>(next)];
-    if (!may_open_below(node)) continue;
-    stack.push_back(node.below[1]);
-    stack.push_back(node.below[0]);
-  }
 }
 
 }  // namespace grove

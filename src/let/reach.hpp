@@ -31,23 +31,10 @@ class Reach {
   std::span<const Part> out() const { return out_; }
   /// Ranks whose cells own walks may open, and the covers from where.
   std::span<const Part> in() const { return in_; }
-  std::uint64_t bytes() const { return bytes_of(nodes_, out_, in_); }
+  /// With what was there while it was made.
+  std::uint64_t bytes() const { return search_bytes_ + bytes_of(out_, in_); }
 
  private:
-  /// What a search asks of a cell above covers.
-  struct Node {
-    std::int32_t below[2];  ///< of its children: number among the nodes, or ~number of a cover
-    Wanted wanted = Wanted::nothing();
-    Vec3d low{0, 0, 0}, high{0, 0, 0};  ///< box of the centres of mass of covers
-    float reach2 = 0, power = 0;        ///< the largest
-    Vec3d from{0, 0, 0}, to{0, 0, 0};   ///< box of the middles of their balls
-    double radius = -1;                 ///< the largest; below 0: they have none
-  };
-  void make_nodes(const KnownCells& known, const TopTree& top, std::span<const Wanted> wanted);
-  Node node_of(const TopTree& top, std::int32_t cell, const Wanted& wanted) const;
-  static void unite(Node& node, const Node& a, const Node& b);
-  template <class MayOpenBelow, class MayOpen, class Take>
-  void search(const MayOpenBelow& may_open_below, const MayOpen& may_open, const Take& take) const;
   /// Covers of which walks from one may open the other.
   struct Pair {
     int rank;  ///< the other one
@@ -56,8 +43,7 @@ class Reach {
   };
   static std::vector<Part> merged(std::vector<Pair>& pairs);
 
-  float room_ = 0;
-  std::vector<Node> nodes_;  ///< the root first; children behind their parents
+  std::uint64_t search_bytes_ = 0;
   std::vector<Part> out_, in_;
 };
 

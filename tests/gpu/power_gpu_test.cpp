@@ -139,7 +139,7 @@ TEST_F(PowerOnGpu, without_memory_the_host_measures) {
       same(totals(on_gpus(users_of(1e6)), comm_, mine(), mesh), totals(HostPower(), comm_, mine(), mesh)));
 }
 
-TEST_F(PowerOnGpu, memory_that_is_free_is_not_needed) {
+TEST_F(PowerOnGpu, spare_memory_does_not_raise_the_peak) {
   const PowerMesh mesh{{Assignment::tsc, box_, 1, 1.5 * count_}, 128, true, 1, 64};
   cuda::reset_peak_device_memory();
   const std::uint64_t before = cuda::device_memory_use().peak;

@@ -118,7 +118,7 @@ struct DeviceMemoryUse {
 DeviceMemoryUse device_memory_use();
 void reset_peak_device_memory();
 
-/// While one is there all that is allocated comes on top of the peak: for those who take memory that is free
+/// While one is there what is allocated does not count in the peak: for those who take memory that is free
 /// and do without it where there is none.
 class SpareMemory {
  public:

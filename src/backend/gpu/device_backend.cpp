@@ -183,23 +183,6 @@ class DeviceBackend : public Backend {
   std::unique_ptr<PowerEstimator> spectra_;
 };
 
-/// Power spectra without a backend.
-class OwnSpectra : public PowerEstimator {
- public:
-  OwnSpectra(const Communicator& comm, const RankDevices& devices)
-      : exchange_(comm, devices.shared, std::nullopt),
-        spectra_(make_spectra(users_of_device(comm, devices), exchange_)) {}
-
-  std::vector<ShellTotals> totals(const Communicator& comm, std::span<const Vec3d> position,
-                                  std::span<const double> mass, const PowerMesh& mesh) const override {
-    return spectra_->totals(comm, position, mass, mesh);
-  }
-
- private:
-  DeviceExchange exchange_;
-  std::unique_ptr<PowerEstimator> spectra_;
-};
-
 }  // namespace
 
 std::string fault_of_gpus(const Communicator& comm, bool may_share) {
@@ -224,7 +207,8 @@ std::unique_ptr<FriendFinder> make_gpu_friend_finder(const Communicator& comm, b
 }
 
 std::unique_ptr<PowerEstimator> make_gpu_power_estimator(const Communicator& comm, bool may_share) {
-  return std::make_unique<OwnSpectra>(comm, take_devices(comm, may_share));
+  const RankDevices devices = take_devices(comm, may_share);
+  return make_own_spectra(comm, devices.shared, users_of_device(comm, devices));
 }
 
 }  // namespace grove

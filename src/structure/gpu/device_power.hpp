@@ -12,12 +12,13 @@ namespace grove {
 class DevicePower : public PowerEstimator {
  public:
   /// users: ranks that share the GPU, which was taken (take_devices()).
-  /// exchange: between them, where they are several; must outlive this.
+  /// exchange: between the GPUs of the ranks that will measure, if these are several; must outlive this.
   DevicePower(int users, const DeviceExchange& exchange) : users_(users), exchange_(exchange) {}
 
-  /// Cost: 32 bytes a particle cross to the GPU, again for each block of planes if they do not all fit there;
-  /// and 16 bytes a point back and forth, for each of the meshes, unless it stays there. Memory of the host:
-  /// as HostPower at most.
+  /// comm: of one rank, or that of the exchange. Cost: 32 bytes a particle cross to the GPU, again for each
+  /// block of planes if they do not all fit there; 16 bytes a point, for each of the meshes, go to other
+  /// GPUs, or back and forth between GPU and host if the mesh does not fit. Memory of the host: as HostPower
+  /// at most.
   std::vector<ShellTotals> totals(const Communicator& comm, std::span<const Vec3d> position,
                                   std::span<const double> mass, const PowerMesh& mesh) const override;
 

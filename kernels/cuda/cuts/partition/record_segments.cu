@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(threads)
   add_weight(index, weights, records_of(tile, segments[tile.task], tile_size), &sums[tile.task]);
 }
 
-/// Of so many columns.
+/// Copies the first `columns` columns.
 template <int columns>
 __global__ void __launch_bounds__(threads)
     copy(const Columns from, const Columns to, const SegmentCopy* copies, const Tile* tiles,
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(threads)
 /// So few that a segment or two keep all processors busy.
 constexpr std::uint64_t records_of_tile = 1u << 12;
 
-/// The copies on the device, and who makes them.
+/// Copies of segments, as often as wanted.
 class Copies {
  public:
   explicit Copies(std::span<const SegmentCopy> copies) : tiles_(records_of_tile, copies), copies_(copies) {}
