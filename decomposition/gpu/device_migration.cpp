@@ -30,12 +30,12 @@ std::vector<Count> DeviceRank::portions(const Frontier& frontier) {
 void DeviceRank::migrate(const Communicator& comm, const Frontier& frontier, const FrontierMoves& moves,
                          const Box& box) {
   const std::vector<Count> portions = this->portions(frontier);
-  if (moves.most > 0) spare_ = cuda::DeviceRecords();  // half of all particles may be on their way
   end_arrival();
   segments_.clear();
   cells_.reset();
   if (moves.most == 0) return;
 
+  spare_ = cuda::DeviceRecords();  // before a run's first trees half of all particles may be on their way
   const ExchangePlan plan = moves.plan(comm);
   check_sizes(comm, size() + static_cast<std::size_t>(plan.receive_total()), moves.all);
   cuda::DeviceArray<std::uint32_t> index(static_cast<std::size_t>(plan.send_total()));

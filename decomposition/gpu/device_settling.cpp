@@ -86,7 +86,7 @@ std::vector<Segment> DeviceRank::settle(const Communicator& comm, const PlaceFin
   }
   const std::size_t count = static_cast<std::size_t>(begin[own]) + received;
   if (received == 0 && count == records_.size()) {
-    make_room_for_cuts();
+    spare_ = cuda::DeviceRecords(count);
     return describe(stay, cover.own_cell, comm.rank());
   }
   cuda::DeviceRecords arrived(received), joined(count);
