@@ -65,24 +65,27 @@ KnownCells known_cells(const Domain& domain, int rank) {
   if (domain.is_whole) known.pruned = pruned_cells(domain, rank);
   known.cells = domain.is_whole ? std::span<const Cell>(known.pruned) : domain.cells;
   const CoverRule may_be_cover(domain);
+  struct Found {
+    int owner;
+    std::int32_t first_leaf, cell;
+  };
+  std::vector<Found> covers;
   std::vector<bool> is_covered(known.cells.size(), false);
   for (std::size_t i = 0; i < known.cells.size(); ++i) {
     const Cell& cell = known.cells[i];
     const bool is_cover = !is_covered[i] && may_be_cover(cell);
-    if (is_cover) {
-      known.cover.push_back(static_cast<std::int32_t>(i));
-      ++known.first_cover[static_cast<std::size_t>(may_be_cover.owner(cell)) + 1];
-    }
+    if (is_cover) covers.push_back({may_be_cover.owner(cell), cell.first_leaf, static_cast<std::int32_t>(i)});
     if (cell.child < 0) continue;
     const auto child = static_cast<std::size_t>(cell.child);
     is_covered[child] = is_covered[child + 1] = is_cover || is_covered[i];
   }
-  const auto place = [&](std::int32_t index) {
-    const Cell& cell = known.cells[static_cast<std::size_t>(index)];
-    return std::pair(may_be_cover.owner(cell), cell.first_leaf);
-  };
-  std::sort(known.cover.begin(), known.cover.end(),
-            [&](std::int32_t a, std::int32_t b) { return place(a) < place(b); });
+  std::sort(covers.begin(), covers.end(), [](const Found& a, const Found& b) {
+    return std::pair(a.owner, a.first_leaf) < std::pair(b.owner, b.first_leaf);
+  });
+  for (const Found& found : covers) {
+    known.cover.push_back(found.cell);
+    ++known.first_cover[static_cast<std::size_t>(found.owner) + 1];
+  }
   for (std::size_t r = 1; r < known.first_cover.size(); ++r) known.first_cover[r] += known.first_cover[r - 1];
   return known;
 }

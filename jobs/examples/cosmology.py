@@ -49,17 +49,20 @@ def parameters(sites, way, folder):
     if way == "published":
         # Shortened to a whole number of steps, so to STEPS.
         steps = f"step: {(age(0) - age(BEGIN)) / (STEPS - 0.5):.8f} Gyr, steps: shared"
+        # Those of GADGET's files, kpc/h and 1e10 Msun/h. The edge of the root cube is a power of two in units of length: so
+        # 65,536 kpc/h, 1.04 times the sphere's diameter, and cells fit as in an octree about the sphere; it would be 131,072 kpc.
+        units = f"units: {{length: {1 / HUBBLE:.12g} kpc, mass: {1e10 / HUBBLE:.12g} Msun, velocity: 1 km/s}}\n"
         gravity = (
             "order: monopole, criterion: opening_cell, theta: 0.6, tree: octree, bucket: 1, walk: rope, kernel: plummer"
         )
         more = f"decomposition: {{rule: centre, leaf_size: {2 * particles_of(sites)}}}\ntuning: {{rebuild_interval: 1}}\n"
         times = snapshot_times()
     else:
-        steps, gravity, more, times = "step_ln_a: 0.01", "", "", PANELS
+        steps, units, gravity, more, times = "step_ln_a: 0.01", "", "", "", PANELS
     # The resolution of the published run is a softening of 4 kpc with 256 sites.
     softening = 4 * 256 / sites
     mean = OMEGA_MATTER * 277.5 * HUBBLE**2 * 2 * RADIUS * 1e3  # column density through the middle, Msun/kpc^2
-    return f"""initial_conditions: {{model: cosmological-sphere, sites: {sites}, box_size: {BOX} Mpc, radius: {RADIUS} Mpc}}
+    return f"""{units}initial_conditions: {{model: cosmological-sphere, sites: {sites}, box_size: {BOX} Mpc, radius: {RADIUS} Mpc}}
 cosmology: {{h: {HUBBLE}, omega_matter: {OMEGA_MATTER}, omega_lambda: {OMEGA_LAMBDA}, omega_baryon: 0.045, sigma8: 0.8, spectral_index: 0.96}}
 gravity: {{softening: {softening:g} kpc{", " if gravity else ""}{gravity}}}
 {more}time: {{begin: z={BEGIN}, end: z=0, {steps}}}

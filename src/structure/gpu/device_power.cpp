@@ -38,7 +38,7 @@ struct MeshRoom {
   }
 };
 
-/// MeshExchange::rows_of() from GPU to GPU. Device memory: four times that of the modes.
+/// MeshExchange::rows_of() from GPU to GPU. Device memory: three times that of the modes.
 cuda::DeviceArray<FieldMode> rows_between_gpus(const MeshExchange& modes, const DeviceExchange& exchange,
                                                cuda::DeviceArray<FieldMode> planes) {
   const Communicator& comm = modes.comm();
@@ -55,12 +55,13 @@ cuda::DeviceArray<FieldMode> rows_between_gpus(const MeshExchange& modes, const 
     cuda::gather_rows(into, planes.data() + at(rows.first) * at(part.half()), at(part.points) * line,
                       at(rows.count()) * line, at(part.planes.count()));
   };
-  const cuda::DeviceArray<FieldMode> sent(static_cast<std::size_t>(plan.send_total())),
-      arrived(static_cast<std::size_t>(plan.receive_total()));
+  cuda::DeviceArray<FieldMode> sent(static_cast<std::size_t>(plan.send_total()));
+  const cuda::DeviceArray<FieldMode> arrived(static_cast<std::size_t>(plan.receive_total()));
   for (int rank = 0; rank < comm.size(); ++rank)
     if (to[at(rank)] > 0)
       gather(MeshPart::of(part.points, rank, comm.size()).rows, sent.data() + plan.send_offsets()[at(rank)]);
   exchange.apply(plan, sent.data(), arrived.data(), sizeof(FieldMode));
+  sent = {};
   // Planes come in the order of the ranks; this rank's own are between those of the ones before and behind.
   cuda::DeviceArray<FieldMode> rows(part.modes());
   const auto before = static_cast<std::size_t>(plan.receive_offsets()[self]);
@@ -189,9 +190,10 @@ std::vector<ShellTotals> DevicePower::totals(const Communicator& comm, std::span
   const double room = this->room(), free = room - need.fixed;
   if (comm.max(free < need.of_plane ? 1 : 0) > 0) return HostPower().totals(comm, position, mass, mesh);
   const int planes = MeshPart::of(mesh.points, comm.rank(), comm.size()).planes.count();
-  // Beside the modes of all meshes there are first the sums, later what one mesh sends, receives and becomes.
+  // Beside the modes of all meshes there are first the sums, later what one mesh sends and receives, or has
+  // received and becomes.
   const double of_exchange =
-      comm.size() > 1 ? 3 * need.of_modes / static_cast<double>(mesh.used_offsets().size()) : 0;
+      comm.size() > 1 ? 2 * need.of_modes / static_cast<double>(mesh.used_offsets().size()) : 0;
   const double beside_modes = std::max(need.of_plane, of_exchange);
   const bool stays = comm.max(Count{planes * (need.of_modes + beside_modes) < free ? 0 : 1}) == 0;
   const int at_once = stays ? planes : static_cast<int>(std::min<double>(planes, free / need.of_plane));
