@@ -32,10 +32,14 @@ struct DeviceGrown;
 
 /// Arrays that walks read besides those of a DeviceGrown.
 struct DeviceSources {
+  cuda::NodeCodes codes;
   cuda::DeviceTop top;
   cuda::DeviceArray<SourceFrame> frames;  ///< of the leaves
 
   DeviceSources(const DeviceGrown& grown, const GravityParameters& gravity, double median_acceleration);
+  /// Others than those of the trees, with no fewer bits for nodes.
+  DeviceSources(const DeviceGrown& grown, const GravityParameters& gravity, double median_acceleration,
+                const cuda::NodeCodes& codes);
   /// Valid as long as both live.
   cuda::WalkSources view(const DeviceGrown& grown) const;
 };
@@ -199,7 +203,13 @@ struct DeviceGrown {
   WalkCounts walk(Particles& particles, const GravityParameters& gravity, double median_acceleration,
                   int parts = 1, const std::vector<std::uint32_t>& active = {},
                   int targets_per_warp = group_size, std::uint32_t share_limit = cuda::no_share_limit) const {
-    const DeviceSources sources_of_all(*this, gravity, median_acceleration);
+    return walk_through(DeviceSources(*this, gravity, median_acceleration), particles, gravity, parts, active,
+                        targets_per_warp, share_limit);
+  }
+  WalkCounts walk_through(const DeviceSources& sources_of_all, Particles& particles,
+                          const GravityParameters& gravity, int parts = 1,
+                          const std::vector<std::uint32_t>& active = {}, int targets_per_warp = group_size,
+                          std::uint32_t share_limit = cuda::no_share_limit) const {
     const cuda::WalkSources from = sources_of_all.view(*this);
     const auto group_leaves = upload(leaf_of_group);
     const auto some = upload(active);
@@ -221,7 +231,11 @@ struct DeviceGrown {
 
 inline DeviceSources::DeviceSources(const DeviceGrown& grown, const GravityParameters& gravity,
                                     double median_acceleration)
-    : top(grown.host.cells, grown.codes()), frames(grown.places.size()) {
+    : DeviceSources(grown, gravity, median_acceleration, grown.codes()) {}
+
+inline DeviceSources::DeviceSources(const DeviceGrown& grown, const GravityParameters& gravity,
+                                    double median_acceleration, const cuda::NodeCodes& node_codes)
+    : codes(node_codes), top(grown.host.cells, codes, gravity.images), frames(top.leaf_room()) {
   const WalkUnits& units = grown.host.units;
   const Vec3d middle = grown.host.box.low + Vec3d{1, 1, 1} * (grown.host.box.edge / 2);
   const cuda::DeviceArray<LeafNotice> notices(grown.places.size());
@@ -232,11 +246,12 @@ inline DeviceSources::DeviceSources(const DeviceGrown& grown, const GravityParam
     leaf_places.push_back({static_cast<std::uint32_t>(leaf.node), static_cast<std::uint32_t>(leaf.first)});
   const auto on_gpu = upload(leaf_places);
   cuda::make_frames(cuda::KnownRoots::own_ones(notices.data(), leaf_places.size()), on_gpu.data(), middle,
-                    units, frames.data());
+                    units, frames.data(), gravity.images, nullptr,
+                    gravity.images.are_open() ? cuda::ImageNumbers{} : top.leaf_numbers());
 }
 
 inline cuda::WalkSources DeviceSources::view(const DeviceGrown& grown) const {
-  return cuda::WalkSources::of(grown.trees, grown.codes()).below(top.sources(), frames.data());
+  return cuda::WalkSources::of(grown.trees, codes).below(top.sources(), frames.data());
 }
 
 /// Particles are brought into tree order.

@@ -10,6 +10,7 @@
 #include "kernels/cuda/device/streams.cuh"
 #include "kernels/cuda/trees/top_climb.cuh"
 #include "kernels/cuda/trees/top_kernels.cuh"
+#include "kernels/cuda/trees/top_values.cuh"
 #include "kernels/math/leaf_bodies.hpp"
 #include "kernels/math/top_sum.hpp"
 
@@ -22,20 +23,6 @@ TopTable table_of(std::span<const Cell> cells) {
   for (const Cell& cell : cells) table.cells.push_back({cell.child, cell.first_leaf, cell.leaves});
   if (!cells.empty()) table.own_leaves = table.leaves = cells[0].leaves;
   return table;
-}
-
-/// The core of a cell, prepared for the criterion; `centre` there is not used.
-__device__ NodeCore shown_core(const TopLinks& cell, const TopSum& sum, const KnownRoots& roots,
-                               const AcceptanceRule& rule) {
-  NodeCore core = cell.is_leaf() ? roots.root(cell.first_leaf).core : top_core(sum, rule);
-  core.centre = {0, 0, 0};
-  return core;
-}
-
-__device__ Ball shown_ball(const TopLinks& cell, const TopSum& sum, const KnownRoots& roots,
-                           const WalkUnits& units, const Images& images) {
-  if (!images.expands_far()) return {};
-  return cell.is_leaf() ? roots.root(cell.first_leaf).ball : top_ball(sum, units.length, images.least_ball);
 }
 
 /// Places the own cells for the selection of trees for other ranks.
@@ -99,80 +86,6 @@ __global__ void __launch_bounds__(top_threads)
     others[links_of_values[i].first_leaf - own_leaves] = values[i].root();
 }
 
-/// The cells as walks see them.
-struct TopArrays {
-  SourceFrame* frames;
-  NodeCore* core;
-  NodeMoments* moments;
-  NodeBox* boxes;  ///< where the criterion needs them, else null
-  Ball* balls;     ///< where there are some, else null
-};
-
-struct ShowRule {
-  WalkUnits units;
-  AcceptanceRule acceptance;
-  Vec3d reference;
-  Images images;
-};
-
-/// The values of a cell in all images.
-__device__ void show_cell(const ShowRule& rule, std::int32_t c, std::int32_t count, const Vec3d& centre,
-                          const NodeCore& core, const NodeMoments& moments, const NodeBox& box,
-                          const Ball& ball, const TopArrays& out) {
-  for (int image = 0; image < rule.images.count(); ++image) {
-    const std::int32_t number = image * count + c;
-    out.frames[number] = SourceFrame::at(centre + rule.images.shift(image), rule.reference,
-                                         1 / rule.units.length, static_cast<std::uint32_t>(number), 0);
-    out.core[number] = core;
-    out.moments[number] = moments;
-    if (out.boxes) out.boxes[number] = box;
-    if (out.balls) out.balls[number] = ball.shifted(rule.images.shift(image));
-  }
-}
-
-/// Fills the arrays that walks read. values: of cells behind the first `summed` ones.
-__global__ void __launch_bounds__(top_threads)
-    show_cells(const ShowRule rule, const KnownRoots roots, const TopLinks* cells, std::int32_t count,
-               std::int32_t summed, const TopSum* sums, const TopCell* values, const TopArrays out) {
-  const auto c = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
-  if (c >= count) return;
-  if (c >= summed && !cells[c].is_leaf()) {
-    const TopCell& value = values[c - summed];
-    show_cell(rule, c, count, value.place, value.core, value.moments, {value.low, value.high}, value.ball,
-              out);
-    return;
-  }
-  const TopSum sum =
-      c < summed ? sums[c] : top_sum_of(roots.root(cells[c].first_leaf), rule.units, rule.acceptance.order);
-  show_cell(rule, c, count, sum.sum.centre * rule.units.length,
-            shown_core(cells[c], sum, roots, rule.acceptance), top_moments(sum, rule.acceptance.order),
-            top_box(sum), shown_ball(cells[c], sum, roots, rule.units, rule.images), out);
-}
-
-__global__ void __launch_bounds__(top_threads)
-    frame_leaves(const KnownRoots roots, const LeafPlace* places, const Vec3d reference, double per_length,
-                 const Images images, SourceFrame* frames, Ball* balls) {
-  const auto leaf = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
-  if (leaf >= roots.count) return;
-  const LeafRoot& root = roots.root(leaf);
-  const LeafPlace place = places ? places[leaf] : LeafPlace{0, 0};
-  for (int image = 0; image < images.count(); ++image) {
-    const std::size_t frame = static_cast<std::size_t>(image) * static_cast<std::size_t>(roots.count) +
-                              static_cast<std::size_t>(leaf);
-    frames[frame] =
-        SourceFrame::at(root.origin + images.shift(image), reference, per_length, place.node, place.particle);
-    if (balls) balls[frame] = root.ball.shifted(images.shift(image));
-  }
-}
-
-/// Makes it an array of this size, if it is none.
-template <class T>
-void renew(DeviceArray<T>& array, std::size_t size) {
-  if (array.size() == size) return;
-  array = {};
-  array = DeviceArray<T>(size);
-}
-
 }  // namespace
 
 DeviceTop::DeviceTop(std::span<const Cell> cells, const NodeCodes& codes, const Images& images)
@@ -206,25 +119,36 @@ DeviceTop::DeviceTop(TopTable table, const NodeCodes& codes, const Images& image
 
 /// Room for so many cells and leaves, which need not have values yet.
 void DeviceTop::lay_out(std::size_t cells, std::size_t leaves) {
-  const auto copies = static_cast<std::size_t>(images_.count());
-  if (std::max(cells, leaves) * copies > codes_.most_frames())
+  // Images are there as far as there is room: few of the cells have some, so that it is enough.
+  const std::size_t of_root = images_.are_open() ? 0 : 2 * static_cast<std::size_t>(images_.count());
+  if (std::max(cells, leaves) + of_root > codes_.most_frames())
     throw std::length_error("the top tree: too many leaves for trees of so many nodes");
   known_ = cells;
   walked_leaves_ = static_cast<std::int32_t>(leaves);
   renew(cell_links_, cells);
   renew(parent_, cells);
   renew(leaf_cell_, leaves);
-  renew(links_, cells * copies);
-  renew(frames_, cells * copies);
-  renew(core_, cells * copies);
-  renew(moments_, cells * copies);
-  renew(balls_, images_.are_open() ? 0 : cells * copies);
+  const std::size_t room = room_for(cells);
+  renew(links_, room);
+  renew(frames_, room);
+  renew(core_, room);
+  renew(moments_, room);
+  renew(balls_, images_.are_open() ? 0 : room);
+  renew(numbered_, images_.are_open() ? 0 : 2);
+}
+
+/// For all images of so many cells or leaves, gaps between those of the root and a trap; or as many as codes
+/// have numbers for.
+std::size_t DeviceTop::room_for(std::size_t of_an_image) const {
+  if (images_.are_open()) return of_an_image;
+  return std::min<std::size_t>((of_an_image + 1) * static_cast<std::size_t>(images_.count()),
+                               codes_.most_frames());
 }
 
 void DeviceTop::link() {
   const TopNumbers all{static_cast<std::int32_t>(known_), walked_leaves_};
   link_cells<<<blocks_for(known_, top_threads), top_threads, 0, stream()>>>(
-      codes_, cell_links_.data(), all, images_.count(), parent_.data(), leaf_cell_.data(), links_.data());
+      codes_, cell_links_.data(), all, parent_.data(), leaf_cell_.data(), links_.data());
   launched("Grove::cuda::link_cells");
 }
 
@@ -394,24 +318,6 @@ void DeviceTop::take_roots(const TopCell* values, const Vec3d& reference) {
   launched("Grove::cuda::collect_roots");
   roots_.others = others_.data();
   roots_.count = walked_leaves_;
-}
-
-/// Fills the arrays that walks read.
-void DeviceTop::show(const TopSum* sums, const TopCell* values, const Vec3d& reference) {
-  renew(boxes_, rule_.needs_boxes() ? core_.size() : 0);
-  show_cells<<<blocks_for(known_, top_threads), top_threads, 0, stream()>>>(
-      ShowRule{units_, rule_, reference, images_}, roots_, cell_links_.data(),
-      static_cast<std::int32_t>(known_), static_cast<std::int32_t>(table_.cells.size()), sums, values,
-      TopArrays{frames_.data(), core_.data(), moments_.data(), boxes_.data(), balls_.data()});
-  launched("Grove::cuda::show_cells");
-}
-
-void make_frames(const KnownRoots& roots, const LeafPlace* places, const Vec3d& reference,
-                 const WalkUnits& units, SourceFrame* frames, const Images& images, Ball* balls) {
-  if (roots.count == 0) return;
-  frame_leaves<<<blocks_for(static_cast<std::uint64_t>(roots.count), top_threads), top_threads, 0,
-                 stream()>>>(roots, places, reference, 1 / units.length, images, frames, balls);
-  launched("Grove::cuda::make_frames");
 }
 
 }  // namespace grove::cuda

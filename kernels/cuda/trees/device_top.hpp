@@ -8,6 +8,7 @@
 #include "base/box.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/trees/far_cells.hpp"
+#include "kernels/cuda/trees/image_numbers.hpp"
 #include "kernels/cuda/trees/node_code.hpp"
 #include "kernels/cuda/trees/top_views.hpp"
 #include "kernels/math/acceptance.hpp"
@@ -132,18 +133,26 @@ class DeviceTop {
             is_cover_.data(),  own_centre_.data(),
             own_core_.data(),  own_balls_.data()};
   }
+  /// After combine() or finish(), in a periodic box.
+  ImageNumbers leaf_numbers() const;
+  /// Likewise, if a walk has failed: throws std::length_error if it could not but do so, for want of numbers.
+  void check_images() const;
+  /// For how many leaves, in all images, walks have room.
+  std::size_t leaf_room() const { return room_for(static_cast<std::size_t>(walked_leaves_)); }
   /// After finish(). The last leaf stands for all that this rank does not know: whatever opens a cell below
   /// which nothing is known comes to it, and opens it.
   KnownRoots roots() const { return roots_; }
 
  private:
   void lay_out(std::size_t cells, std::size_t leaves);
+  std::size_t room_for(std::size_t of_an_image) const;
   void link();
   void begin_walks();
   void list_own();
   void divide_way();
   void sum_cells(const LeafNotice* notices, TopSum* sums, Wanted* wanted) const;
   void show(const TopSum* sums, const TopCell* values, const Vec3d& reference);
+  ImageNumbers cell_numbers() const;
   void take_roots(const TopCell* values, const Vec3d& reference);
 
   NodeCodes codes_ = bisection_codes;
@@ -167,6 +176,12 @@ class DeviceTop {
   DeviceArray<Ball> balls_;
   DeviceArray<FarMoments> far_;  ///< [cells], of one image
 
+  // In a periodic box, of the last walk: bits for images but the first.
+  DeviceArray<std::uint32_t> opened_images_;  ///< [cells] in which walks may open it
+  DeviceArray<std::uint32_t> images_of_;      ///< [cells + leaves] in which it is there
+  DeviceArray<std::uint32_t> before_;         ///< ImageNumbers::before, likewise
+  DeviceArray<std::uint32_t> numbered_;       ///< [2] how many cells and leaves have such numbers
+
   // These are used if there are other ranks.
   DeviceArray<TopLinks> table_links_;  ///< [cells of the table]
   DeviceArray<std::int32_t> own_cells_, cover_cells_;
@@ -189,11 +204,12 @@ class DeviceTop {
 struct LeafPlace {
   std::uint32_t node, particle;
 };
-/// The frames of all leaves, image by image. places (device): by number of the leaf; null: frames whose nodes
-/// and particles do not matter. frames (out, device):
-/// images.count() times as many; balls (out, device): likewise, null: none.
+/// The frames of all leaves. places (device): by number of the leaf; null: frames whose nodes and particles
+/// do not matter. numbers: of leaves in images, of a periodic box; none: all of an image follow those of the
+/// one before. frames (out, device): by number, or images.count() times as many as leaves; balls (out,
+/// device): likewise, null: none.
 void make_frames(const KnownRoots& roots, const LeafPlace* places, const Vec3d& reference,
                  const WalkUnits& units, SourceFrame* frames, const Images& images = {},
-                 Ball* balls = nullptr);
+                 Ball* balls = nullptr, const ImageNumbers& numbers = {});
 
 }  // namespace grove::cuda

@@ -4,25 +4,22 @@
 
 #include "kernels/cuda/trees/device_top.hpp"
 #include "kernels/cuda/trees/node_code.hpp"
+#include "kernels/cuda/trees/top_values.cuh"
 #include "kernels/math/walk_views.hpp"
 
 /// How the cells that a rank knows hang together, as walks see them: the kernels of DeviceTop that depend on
 /// the shape of the tree alone.
 namespace grove::cuda {
 
-inline constexpr unsigned top_threads = 128;
-
-/// Numbers of cells and leaves: of an image the first, of a tree all.
+/// How many cells and leaves there are.
 struct TopNumbers {
   std::int32_t cells, leaves;
-
-  GROVE_HOST_DEVICE TopNumbers of_image(int image) const { return {image * cells, image * leaves}; }
 };
 
 GROVE_HOST_DEVICE inline std::uint32_t code_of_cell(const NodeCodes& codes, const TopLinks* links,
-                                                    std::int32_t cell, const TopNumbers& first = {0, 0}) {
+                                                    std::int32_t cell) {
   const TopLinks& own = links[cell];
-  return own.is_leaf() ? codes.root_of(first.leaves + own.first_leaf) : codes.of_cell(first.cells + cell);
+  return own.is_leaf() ? codes.root_of(own.first_leaf) : codes.of_cell(cell);
 }
 
 /// By cell: those of the table, and behind them those that others have sent. The last leaf has no cell.
@@ -41,31 +38,27 @@ __global__ void __launch_bounds__(top_threads)
   if (i < count) cells[hung[i].cover].child = hung[i].child;
 }
 
-/// By cell: its place below its parent, and what walks see of it in each image.
+/// By cell: its place below its parent, and what walks see of it in the first image.
 __global__ void __launch_bounds__(top_threads)
-    link_cells(const NodeCodes codes, const TopLinks* cells, const TopNumbers all, int images,
-               std::int32_t* parent, std::uint32_t* leaf_cell, NodeLinks* links) {
+    link_cells(const NodeCodes codes, const TopLinks* cells, const TopNumbers all, std::int32_t* parent,
+               std::uint32_t* leaf_cell, NodeLinks* links) {
   const auto c = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
   if (c >= all.cells) return;
   const TopLinks own = cells[c];
   if (c == 0) parent[0] = -1;
   if (own.is_leaf()) {
     leaf_cell[own.first_leaf] = static_cast<std::uint32_t>(c);
-    for (int image = 0; image < images; ++image) links[image * all.cells + c] = {};
+    links[c] = {};
     return;
   }
   if (own.child < 0) {  // the last leaf, which is not known either
     const auto nothing = static_cast<std::int32_t>(codes.root_of(all.leaves - 1));
-    for (int image = 0; image < images; ++image) links[image * all.cells + c] = {nothing, nothing, 0, 0};
+    links[c] = {nothing, nothing, 0, 0};
     return;
   }
   parent[own.child] = parent[own.child + 1] = c;
-  for (int image = 0; image < images; ++image) {
-    const TopNumbers first = all.of_image(image);
-    links[first.cells + c] = {static_cast<std::int32_t>(code_of_cell(codes, cells, own.child, first)),
-                              static_cast<std::int32_t>(code_of_cell(codes, cells, own.child + 1, first)), 0,
-                              0};
-  }
+  links[c] = {static_cast<std::int32_t>(code_of_cell(codes, cells, own.child)),
+              static_cast<std::int32_t>(code_of_cell(codes, cells, own.child + 1)), 0, 0};
 }
 
 /// By own leaf: the roots of the other images, and the siblings of the cells on the way from the root.
@@ -75,9 +68,11 @@ __global__ void __launch_bounds__(top_threads)
                     const std::uint32_t* first, std::uint32_t* beginnings) {
   const auto leaf = static_cast<std::int32_t>(blockIdx.x * top_threads + threadIdx.x);
   if (leaf >= own_leaves) return;
+  // Images of the root, which are all there, come first behind the first image (ImageNumbers).
   for (int image = 1; image < images; ++image)
     beginnings[first[leaf] + static_cast<std::uint32_t>(image - 1)] =
-        code_of_cell(codes, cells, 0, all.of_image(image));
+        cells[0].is_leaf() ? codes.root_of(all.leaves + image - 1)
+                           : codes.of_cell(all.cells + 2 * (image - 1));
   std::uint32_t next = first[leaf + 1];
   for (auto c = static_cast<std::int32_t>(leaf_cell[leaf]); parent[c] >= 0; c = parent[c]) {
     const std::int32_t child = cells[parent[c]].child;

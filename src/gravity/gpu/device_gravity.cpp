@@ -287,8 +287,14 @@ WalkCounts DeviceGravity::walk_others(const GravitySetup& setup, const Domain& d
     phases_.settle(timers, "walk");
     return counts;
   }
-  const WalkCounts counts = own_->finish_with_others(setup.walk.gravity, setup.walk.units,
-                                                     trees_.sources(own(setup, domain)), targets_, output());
+  WalkCounts counts;
+  try {
+    counts = own_->finish_with_others(setup.walk.gravity, setup.walk.units,
+                                      trees_.sources(own(setup, domain)), targets_, output());
+  } catch (const std::logic_error&) {
+    trees_.top().check_images();
+    throw;
+  }
   phases_.settle(timers, "walk");
   if (targets_.most_shares > room_for_shares(targets_.groups)) most_shares_ = targets_.most_shares;
   shares_ += own_->shares();

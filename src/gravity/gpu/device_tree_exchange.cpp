@@ -264,15 +264,20 @@ void DeviceTreeExchange::select(const Own& own) {
   if (!keeps_) now_->selection.reset();
 }
 
+/// places: null: for selections, of own leaves in all images.
 void DeviceTreeExchange::make_frames(const Own& own, const cuda::KnownRoots& roots,
                                      const cuda::LeafPlace* places) {
   const Images& images = own.setup.walk.gravity.images;
-  const std::size_t frames = static_cast<std::size_t>(roots.count) * static_cast<std::size_t>(images.count());
+  const bool are_numbered = places != nullptr && !images.are_open();
+  const std::size_t frames =
+      are_numbered ? now_->top->leaf_room()
+                   : static_cast<std::size_t>(roots.count) * static_cast<std::size_t>(images.count());
   const std::size_t balls = images.expands_far() ? frames : 0;
   if (now_->frames.size() != frames) now_->frames = cuda::DeviceArray<SourceFrame>(frames);
   if (now_->balls.size() != balls) now_->balls = cuda::DeviceArray<Ball>(balls);
   cuda::make_frames(roots, places, middle_of(own.domain.box), own.setup.walk.units, now_->frames.data(),
-                    images, now_->balls.data());
+                    images, now_->balls.data(),
+                    are_numbered ? now_->top->leaf_numbers() : cuda::ImageNumbers{});
 }
 
 /// Tells ranks in reach how that hangs together what they get.
