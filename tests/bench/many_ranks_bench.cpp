@@ -3,9 +3,9 @@
 //
 //   bench_many_ranks [--benchmark_filter=...]
 //
-// 64 to 10000 ranks, one core. In each walk: `notices` (of covers on GPUs, copied once), `top_moments` (ranks
-// of hosts alone), `reach` (unless selections are kept). In new cuts: the others; `tables` of ranks with a
-// GPU. Counters: covers of all ranks, and ranks in reach.
+// 64 to 10000 ranks, one core. In each walk: `top_moments` (of ranks without GPUs), `reach` (unless selections
+// are kept). In new cuts: the others; `tables` of ranks with a GPU. Counters: covers of all ranks; ranks in
+// reach and the bytes of the search; segments of all ranks.
 #include <benchmark/benchmark.h>
 
 #include <map>
@@ -50,11 +50,14 @@ void reach(benchmark::State& state) {
   TopMoments top;
   combine(ranks, top);
   std::size_t in = 0;
+  std::uint64_t bytes = 0;
   for (auto _ : state) {
     const Reach found(ranks.known, top.view(), ranks.wanted, ranks.units.length, 0, ranks.rank);
     in = found.in().size();
+    bytes = found.bytes();
   }
   state.counters["in_reach"] = static_cast<double>(in);
+  state.counters["bytes"] = static_cast<double>(bytes);
 }
 
 void known(benchmark::State& state) {
