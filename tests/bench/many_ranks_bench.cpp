@@ -1,11 +1,11 @@
-// What one of many ranks goes through on its host that grows with their number, on made-up tables
+// The work of one of many ranks on its host that grows with their number, on made-up tables
 // (many_ranks.hpp).
 //
 //   bench_many_ranks [--benchmark_filter=...]
 //
-// 64 to 10000 ranks, one core. In each walk: `top_moments` (of ranks without GPUs), `reach` (unless selections
-// are kept). In new cuts: the others; `tables` of ranks with a GPU. Counters: covers of all ranks; ranks in
-// reach and the bytes of the search; segments of all ranks.
+// 64 to 10000 ranks, one core. In each walk: `top_moments` (of ranks without GPUs), `reach` (unless
+// selections are kept). In new cuts: the others; `tables` of ranks with a GPU. Counters: covers of all ranks;
+// ranks in reach and the bytes of the search; segments of all ranks.
 #include <benchmark/benchmark.h>
 
 #include <map>

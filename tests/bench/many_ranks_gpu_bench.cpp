@@ -1,5 +1,5 @@
-// What one of many ranks with GPUs goes through in each walk that grows with their number: the tree over the
-// cells of the ORB on the GPU, on made-up tables (many_ranks.hpp); its host's part is in bench_many_ranks.
+// The work of one of many ranks with GPUs that grows with their number: the tree over the cells of the ORB on
+// the GPU, on made-up tables (many_ranks.hpp); its host's part is in bench_many_ranks.
 //
 //   bench_many_ranks_gpu [RANKS...]
 //
@@ -22,7 +22,7 @@
 namespace grove {
 namespace {
 
-/// What the covers of all ranks tell.
+/// Those of the covers of all ranks.
 std::vector<cuda::CoverNotice> notices_of(const bench::ManyRanks& ranks, const Images& images) {
   std::vector<cuda::CoverNotice> notices;
   for (std::size_t cover = 0; cover < ranks.sums.size(); ++cover) {

@@ -9,6 +9,7 @@
 #include "kernels/cuda/device/warp.cuh"
 #include "kernels/cuda/trees/device_top.hpp"
 #include "kernels/cuda/trees/top_values.cuh"
+#include "kernels/math/leaf_bodies.hpp"
 #include "kernels/math/leaf_targets.hpp"
 #include "kernels/math/top_sum.hpp"
 #include "kernels/math/walk_views.hpp"
@@ -181,7 +182,7 @@ __global__ void __launch_bounds__(top_threads) find_images(const FindImages by) 
   if (c == 0) by.number_root();
 }
 
-/// What walks see of a cell in images but the first, and how these hang together. By lane an image. Below
+/// The values of a cell in images but the first, and how these hang together. By lane an image. Below
 /// what no walk opens is the trap, which nothing accepts: a walk that came there would fill its stack.
 struct ShowImages {
   ShowRule rule;
