@@ -104,7 +104,7 @@ class ManyRanks {
 
   static Vec3d low_of(const Cell& cell) { return cell.low.as<double>() * 0x1p-32; }
   static Vec3d high_of(const Cell& cell) { return (cell.high.as<double>() + Vec3d{1, 1, 1}) * 0x1p-32; }
-  /// Of matter that fills the cell.
+  /// For matter that fills the cell.
   TopSum sum_of(const Cell& cell) const {
     TopSum top;
     top.low = low_of(cell) * (1 / units.length);

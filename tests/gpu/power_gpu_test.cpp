@@ -118,7 +118,7 @@ TEST_F(PowerOnGpu, shells_are_those_of_the_host) {
 
 TEST_F(PowerOnGpu, shells_have_the_same_bits_on_any_number_of_ranks_and_with_any_memory) {
   const Communicator alone = comm_.split(comm_.rank());
-  for (const int points : {4, 8, 15, 128}) {  // of 4 planes seven ranks have none, or one
+  for (const int points : {4, 8, 15, 128}) {  // seven ranks have none of 4 planes, or one
     SCOPED_TRACE(points);
     const PowerMesh mesh{{Assignment::tsc, box_, 1, 1.5 * count_}, points, true, 1, (points + 1) / 2};
     const auto expected = totals(on_gpus(users()), alone, some_particles(0, 1, count_, box_), mesh);

@@ -73,7 +73,7 @@ class DeviceTop {
   DeviceTop() = default;
   /// The top tree of a rank that has all leaves. cells: of the ORB, root first, children behind their
   /// parents. codes: of the trees in the leaves. Throws std::length_error if there are too many of both.
-  /// Cost: O(leaves x depth), and O(cells) for each image.
+  /// Cost: O(leaves x depth).
   explicit DeviceTop(std::span<const Cell> cells, const NodeCodes& codes = bisection_codes,
                      const Images& images = {});
   /// The top tree of a rank that knows these cells alone.
@@ -97,7 +97,7 @@ class DeviceTop {
   /// The own cells as other ranks may get them, after begin(). cells: numbers.
   DeviceArray<TopCell> gather(std::span<const std::int32_t> cells) const;
   /// Enters what others have sent, which stays until the next call. cells, hung (device): as in `imported`.
-  /// Throws std::length_error as above. Cost: O(known cells), for each image.
+  /// Throws std::length_error as above. Cost: O(known cells).
   void adopt(const ImportedTop& imported, const TopLinks* cells, const ImportedTop::Hung* hung);
   /// values (device): of the cells that others have sent. Cost: O(known cells), for each image.
   void finish(const TopCell* values, const Vec3d& reference);
@@ -135,7 +135,8 @@ class DeviceTop {
   }
   /// After combine() or finish(), in a periodic box.
   ImageNumbers leaf_numbers() const;
-  /// Likewise, if a walk has failed: throws std::length_error if it could not but do so, for want of numbers.
+  /// Likewise, if a walk has filled its stack, as one does that images have no numbers for: throws
+  /// std::length_error if there were too few of them.
   void check_images() const;
   /// For how many leaves, in all images, walks have room.
   std::size_t leaf_room() const { return room_for(static_cast<std::size_t>(walked_leaves_)); }

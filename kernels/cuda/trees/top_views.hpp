@@ -21,9 +21,9 @@ struct NodeArrays {
 /// The cells of the ORB above its leaves as nodes like those of the leaves: each is the only node of a frame
 /// whose origin is its centre of mass. `child` and `next` of their links are the codes of the children; below
 /// a cell of which this rank knows nothing more, that of a leaf which nothing accepts and which is pruned.
-/// In a periodic box there are all of them once for each image, with frames of their own and codes that lead
-/// to leaves of that image: so a walk that begins with the roots of the images, too, goes through them as it
-/// goes through all else. Device memory.
+/// In a periodic box they are there in other images, too, as far as walks of this rank may come to them
+/// (ImageNumbers), with frames of their own and codes that lead to leaves of that image: so a walk that
+/// begins with the roots of the images, too, goes through them as it goes through all else. Device memory.
 struct TopSources {
   NodeArrays cells;
 

@@ -287,10 +287,12 @@ WalkCounts DeviceGravity::walk_others(const GravitySetup& setup, const Domain& d
     phases_.settle(timers, "walk");
     return counts;
   }
+  const cuda::WalkSources sources = trees_.sources(own(setup, domain));
   WalkCounts counts;
   try {
-    counts = own_->finish_with_others(setup.walk.gravity, setup.walk.units,
-                                      trees_.sources(own(setup, domain)), targets_, output());
+    counts = own_->finish_with_others(setup.walk.gravity, setup.walk.units, sources, targets_, output());
+  } catch (const OpensPruned&) {
+    throw;
   } catch (const std::logic_error&) {
     trees_.top().check_images();
     throw;

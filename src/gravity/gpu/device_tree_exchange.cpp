@@ -158,6 +158,7 @@ std::vector<cuda::CoverNotice> DeviceTreeExchange::gather(const std::vector<cuda
   const std::vector<Told> all =
       comm_.all_gather_arrays(std::span<const Told>(told), std::span<const Count>(told_by));
   std::vector<cuda::CoverNotice> notices;
+  notices.reserve(known_.cover.size());
   auto next = all.begin();
   for (std::size_t rank = 0; rank < covers.size(); next += told_by[rank++]) {
     said.groups += next->said.groups;
