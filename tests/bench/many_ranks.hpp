@@ -1,13 +1,11 @@
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "decomposition/domain.hpp"
-#include "decomposition/geometric_cell.hpp"
 #include "decomposition/known_cells.hpp"
 #include "decomposition/segments.hpp"
 #include "kernels/math/acceptance.hpp"
@@ -15,6 +13,7 @@
 #include "kernels/math/leaf_root.hpp"
 #include "kernels/math/top_sum.hpp"
 #include "kernels/math/wanted.hpp"
+#include "support/halved_domain.hpp"
 
 namespace grove::bench {
 
@@ -38,11 +37,11 @@ class ManyRanks {
       const double off = r == 0 ? 0 : std::sin(1.0 * r) / 4;
       runs.push_back({static_cast<std::int32_t>(leaves * ((r + off) / ranks)), r});
     }
+    domain = testing::halved_domain(particles, {runs, leaves, ranks}, rank);
     domain.box = Box::periodic(1);
     domain.domain_cell = domain_cell;
     domain.leaf_size = scheme.quantum;
-    domain.owners = {runs, leaves, ranks};
-    cut(particles, leaves);
+    find_segments(0);
     known = known_cells(domain, rank);
     for (std::int32_t c = 0; c < known.first_cover.back(); ++c) {
       const Cell& cell = known.cover_cell(c);
@@ -67,39 +66,15 @@ class ManyRanks {
   std::vector<LeafRoot> roots;  ///< of own leaves
 
  private:
-  /// The cells that the rank knows, and segments.
-  void cut(Count particles, std::int32_t leaves) {
-    const Count most = most_in_cover(particles, static_cast<std::size_t>(domain.owners.ranks()));
-    std::vector<GeometricCell> places{{}};
-    std::vector<bool> lies_in_segment{false};
-    std::vector<Cell> cells(1);
-    cells[0].count = cells[0].weight = particles;
-    cells[0].leaves = leaves;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      Cell& cell = cells[i];
-      const GeometricCell place = places[i];
-      cell.low = place.low;
-      cell.high = place.high();
-      const bool has_one_owner = domain.owners.have_one(cell.first_leaf, cell.leaves);
-      const int owner = domain.owners.owner(cell.first_leaf);
-      if (has_one_owner && !lies_in_segment[i])
-        segments.push_back({cell.low, cell.high, cell.count, cell.weight, {0, 0, 0}, owner});
-      if (cell.leaves == 1 || (has_one_owner && cell.count <= most && owner != rank)) continue;
-      cell.child = static_cast<std::int32_t>(cells.size());
-      Cell half;
-      half.count = half.weight = cell.count / 2;
-      half.leaves = cell.leaves / 2;
-      half.first = cell.first;
-      half.first_leaf = cell.first_leaf;
-      for (const bool right : {false, true}) {
-        cells.push_back(half);
-        places.push_back(place.half(right));
-        lies_in_segment.push_back(has_one_owner);
-        half.first += half.count;
-        half.first_leaf += half.leaves;
-      }
+  void find_segments(std::int32_t index) {
+    const Cell& cell = domain.cells[static_cast<std::size_t>(index)];
+    if (!domain.owners.have_one(cell.first_leaf, cell.leaves)) {
+      find_segments(cell.child);
+      find_segments(cell.child + 1);
+      return;
     }
-    domain.take_part(std::move(cells), domain.owners.own(rank));
+    segments.push_back(
+        {cell.low, cell.high, cell.count, cell.weight, {0, 0, 0}, domain.owners.owner(cell.first_leaf)});
   }
 
   static Vec3d low_of(const Cell& cell) { return cell.low.as<double>() * 0x1p-32; }

@@ -13,43 +13,19 @@
 
 #include "decomposition/domain.hpp"
 #include "decomposition/known_cells.hpp"
+#include "support/halved_domain.hpp"
 
 namespace grove {
 namespace {
 
-/// Cells halved down to leaves of so many particles, all with equal numbers; below covers of other ranks than
-/// this one, if one is given, they are left out. Each rank has so many runs of leaves.
+/// Leaves of so many particles; each rank has so many runs of them.
 Domain halved(Count particles, Count of_a_leaf, int ranks, int only = -1, int runs_of_a_rank = 1) {
-  Domain domain;
   const auto leaves = static_cast<std::int32_t>(particles / of_a_leaf);
   std::vector<LeafOwners::Run> runs;
   const int number = ranks * runs_of_a_rank;
   for (int r = 0; r < number; ++r)
     runs.push_back({static_cast<std::int32_t>(Count{leaves} * r / number), r % ranks});
-  domain.owners = {runs, leaves, ranks};
-  const Count most = most_in_cover(particles, static_cast<std::size_t>(ranks));
-  std::vector<Cell> cells(1);
-  cells[0].count = particles;
-  cells[0].leaves = leaves;
-  for (std::size_t c = 0; c < cells.size(); ++c) {
-    if (cells[c].leaves == 1) continue;
-    const bool is_cover =
-        domain.owners.have_one(cells[c].first_leaf, cells[c].leaves) && cells[c].count <= most;
-    if (only >= 0 && is_cover && domain.owners.owner(cells[c].first_leaf) != only) continue;
-    cells[c].child = static_cast<std::int32_t>(cells.size());
-    Cell child;
-    child.count = cells[c].count / 2;
-    child.leaves = cells[c].leaves / 2;
-    child.first_leaf = cells[c].first_leaf;
-    cells.push_back(child);
-    child.first_leaf += child.leaves;
-    cells.push_back(child);
-  }
-  if (only < 0)
-    domain.take_whole(std::move(cells));
-  else
-    domain.take_part(std::move(cells), domain.owners.own(only));
-  return domain;
+  return testing::halved_domain(particles, {runs, leaves, ranks}, only);
 }
 
 /// The numbers of leaves of a domain that others open, as in walks of a neighbour.

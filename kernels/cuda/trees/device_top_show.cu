@@ -142,7 +142,7 @@ struct FindImages {
     for (; c >= 0 && all != 0; c = parent[c]) all &= opened[c];
     return all;
   }
-  /// So many numbers for each lane: the first of them.
+  /// Reserves so many numbers for each lane and returns the first of its own.
   __device__ static std::uint32_t take(int numbers, std::uint32_t* counter) {
     const int end = inclusive_sum(numbers);
     std::uint32_t begin = 0;
