@@ -3,45 +3,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "decomposition/join_cells.hpp"
+#include "decomposition/cover_rule.hpp"
 
 namespace grove {
 
 namespace {
 
-/// The cells below one, which comes first, breadth-first. may_divide(cell) says whether its children are
-/// wanted.
-template <class MayDivide>
-std::vector<Cell> subtree_of(std::span<const Cell> cells, std::int32_t root, const MayDivide& may_divide) {
-  std::vector<Cell> subtree = {cells[static_cast<std::size_t>(root)]};
-  for (std::size_t i = 0; i < subtree.size(); ++i) {
-    if (subtree[i].is_leaf()) continue;
-    const auto child = static_cast<std::size_t>(subtree[i].child);
-    const bool divides = may_divide(subtree[i]);
-    subtree[i].child = divides ? static_cast<std::int32_t>(subtree.size()) : -1;
-    if (divides) subtree.insert(subtree.end(), {cells[child], cells[child + 1]});
-  }
-  return subtree;
-}
-
-/// Says whether a cell is a cover, unless it lies in one.
-struct CoverRule {
-  const Domain& domain;
-  Count most;
-
-  explicit CoverRule(const Domain& of)
-      : domain(of), most(most_in_cover(of.cells[0].count, static_cast<std::size_t>(of.owners.ranks()))) {}
-  int owner(const Cell& cell) const { return domain.owners.owner(cell.first_leaf); }
-  bool operator()(const Cell& cell) const {
-    return domain.owners.have_one(cell.first_leaf, cell.leaves) && (cell.count <= most || cell.is_leaf());
-  }
-};
-
 /// The cells of a whole domain without those below covers of other ranks, breadth-first.
 std::vector<Cell> pruned_cells(const Domain& domain, int rank) {
-  const CoverRule is_cover(domain);
-  return subtree_of(domain.cells, 0,
-                    [&](const Cell& cell) { return !is_cover(cell) || is_cover.owner(cell) == rank; });
+  const CoverRule is_cover(domain.cells[0].count, domain.owners);
+  return subtree_of(domain.cells, 0, [&](const Cell& cell) { return is_cover.needs_below(cell, rank); });
 }
 
 }  // namespace
@@ -64,7 +35,7 @@ KnownCells known_cells(const Domain& domain, int rank) {
   if (domain.cells.empty()) return known;
   if (domain.is_whole) known.pruned = pruned_cells(domain, rank);
   known.cells = domain.is_whole ? std::span<const Cell>(known.pruned) : domain.cells;
-  const CoverRule may_be_cover(domain);
+  const CoverRule may_be_cover(domain.cells[0].count, domain.owners);
   struct Found {
     int owner;
     std::int32_t first_leaf, cell;
@@ -95,25 +66,6 @@ Domain known_part(Domain domain, int rank) {
     domain.take_part(pruned_cells(domain, rank), domain.owners.own(rank));
   domain.is_whole = false;
   return domain;
-}
-
-Domain whole_domain(const Communicator& comm, const Domain& domain) {
-  Domain whole = domain;
-  if (domain.is_whole) return whole;
-  const KnownCells known = known_cells(domain, comm.rank());
-  std::vector<std::int32_t> uncut;
-  std::vector<Cell> own, top(known.cells.begin(), known.cells.end());
-  for (std::int32_t c = 0; c < known.first_cover.back(); ++c) {
-    const std::int32_t index = known.cover[static_cast<std::size_t>(c)];
-    Cell& cover = top[static_cast<std::size_t>(index)];
-    uncut.push_back(index);
-    cover.child = -1;
-    if (known.owner(c) != comm.rank()) continue;
-    const std::vector<Cell> below = subtree_of(known.cells, index, [](const Cell&) { return true; });
-    own.insert(own.end(), below.begin(), below.end());
-  }
-  whole.take_whole(join_cells(top, uncut, comm.all_gather_arrays(std::span<const Cell>(own))));
-  return whole;
 }
 
 std::vector<Cell> above_covers(std::span<const Cell> cells, Count most) {

@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
 #include "kernels/math/cell.hpp"
 
@@ -37,10 +36,8 @@ struct KnownCells {
 /// Those of a rank. The domain must outlive them. Cost: O(cells that it needs to know).
 KnownCells known_cells(const Domain& domain, int rank);
 
-/// The same domain with no more cells than a rank needs to know; and with all, collective, for what is
-/// written to files, and where leaves move. Memory of the latter: all cells.
+/// The same domain with no more cells than a rank needs to know.
 Domain known_part(Domain domain, int rank);
-Domain whole_domain(const Communicator& comm, const Domain& domain);
 
 /// The most particles in a cover.
 Count most_in_cover(Count particles, std::size_t ranks);

@@ -1,7 +1,6 @@
 #include "decomposition/leaf_owners.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 
 namespace grove {
@@ -24,17 +23,19 @@ LeafOwners::LeafOwners(std::span<const Run> runs, std::int32_t leaves, int ranks
   if (begin != leaves) throw std::logic_error("runs of leaves that do not hold each leaf once");
 }
 
-LeafOwners LeafOwners::in_order(std::span<const std::int32_t> first_leaf) {
-  const int ranks = static_cast<int>(first_leaf.size()) - 1;
-  std::vector<Run> runs;
-  for (int rank = 0; rank < ranks; ++rank) runs.push_back({first_leaf[static_cast<std::size_t>(rank)], rank});
-  return {runs, first_leaf.back(), ranks};
-}
-
 std::size_t LeafOwners::run_of(std::int32_t leaf) const {
   const auto behind = std::upper_bound(runs_.begin(), runs_.end(), leaf,
                                        [](std::int32_t l, const Run& run) { return l < run.first_leaf; });
   return static_cast<std::size_t>(behind - runs_.begin()) - 1;
+}
+
+std::vector<int> LeafOwners::owners(std::int32_t first, std::int32_t leaves) const {
+  std::vector<int> ranks;
+  for (std::size_t run = run_of(first); run < runs_.size() && runs_[run].first_leaf < first + leaves; ++run)
+    ranks.push_back(runs_[run].rank);
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
 }
 
 OwnLeaves LeafOwners::own(int rank) const {
@@ -42,21 +43,6 @@ OwnLeaves LeafOwners::own(int rank) const {
   for (std::size_t i = 0; i < runs_.size(); ++i)
     if (runs_[i].rank == rank) own.add(runs_[i].first_leaf, end(i));
   return own;
-}
-
-std::vector<Count> LeafOwners::left_to_right(std::span<const Count> by_rank) const {
-  std::vector<std::ptrdiff_t> next(static_cast<std::size_t>(ranks_) + 1, 0);  // by rank
-  for (std::size_t i = 0; i < runs_.size(); ++i)
-    next[static_cast<std::size_t>(runs_[i].rank) + 1] += end(i) - runs_[i].first_leaf;
-  std::partial_sum(next.begin(), next.end(), next.begin());
-  std::vector<Count> values;
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    std::ptrdiff_t& from = next[static_cast<std::size_t>(runs_[i].rank)];
-    const std::ptrdiff_t count = end(i) - runs_[i].first_leaf;
-    values.insert(values.end(), by_rank.begin() + from, by_rank.begin() + from + count);
-    from += count;
-  }
-  return values;
 }
 
 }  // namespace grove

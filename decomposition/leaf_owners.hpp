@@ -29,8 +29,6 @@ class LeafOwners {
   /// runs: left to right, the first one at 0; those of the same rank that follow each other become one. Empty
   /// ones are left out. leaves: of all.
   LeafOwners(std::span<const Run> runs, std::int32_t leaves, int ranks);
-  /// Rank by rank one run. first_leaf: of each rank, length P + 1.
-  static LeafOwners in_order(std::span<const std::int32_t> first_leaf);
 
   int ranks() const { return ranks_; }
   std::int32_t leaves() const { return leaves_; }
@@ -46,10 +44,11 @@ class LeafOwners {
   bool have_one(std::int32_t first, std::int32_t leaves) const {
     return run_of(first) == run_of(first + leaves - 1);
   }
+  /// The owners of some leaves that follow each other, each rank once, ascending. Cost: as above, and their
+  /// runs.
+  std::vector<int> owners(std::int32_t first, std::int32_t leaves) const;
   /// Those of a rank. Cost: the runs.
   OwnLeaves own(int rank) const;
-  /// Values of leaves that stand rank by rank, by own number, from left to right. Cost: O(leaves).
-  std::vector<Count> left_to_right(std::span<const Count> by_rank) const;
 
   friend bool operator==(const LeafOwners&, const LeafOwners&) = default;
 

@@ -158,14 +158,4 @@ Count most_moved(std::span<const Count> amount, std::span<const std::int32_t> fr
   return most;
 }
 
-Count amount_moved(std::span<const Count> amount, std::span<const std::int32_t> from,
-                   std::span<const std::int32_t> to) {
-  Count moved = std::accumulate(amount.begin(), amount.end(), Count{0});
-  for (std::size_t rank = 0; rank + 1 < from.size(); ++rank) {
-    const std::int32_t begin = std::max(from[rank], to[rank]), end = std::min(from[rank + 1], to[rank + 1]);
-    if (begin < end) moved -= std::accumulate(amount.begin() + begin, amount.begin() + end, Count{0});
-  }
-  return moved;
-}
-
 }  // namespace grove

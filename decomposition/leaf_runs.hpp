@@ -37,8 +37,4 @@ std::vector<double> bounded_speeds(std::span<const double> speeds);
 Count most_moved(std::span<const Count> amount, std::span<const std::int32_t> from,
                  std::span<const std::int32_t> to);
 
-/// How much changes its owner. amount: by leaf.
-Count amount_moved(std::span<const Count> amount, std::span<const std::int32_t> from,
-                   std::span<const std::int32_t> to);
-
 }  // namespace grove

@@ -51,19 +51,6 @@ class Shares {
     return static_cast<Count>(most);
   }
 
-  /// First leaf of each rank, length P + 1. leaf_weights: left to right.
-  std::vector<std::int32_t> runs(std::span<const Count> leaf_weights) const {
-    std::vector<std::int32_t> first(ends_.size() + 1, static_cast<std::int32_t>(leaf_weights.size()));
-    Count before = 0;
-    int next = 0;
-    for (std::size_t leaf = 0; leaf < leaf_weights.size(); ++leaf) {
-      for (const int rank = owner(before, leaf_weights[leaf]); next <= rank; ++next)
-        first[static_cast<std::size_t>(next)] = static_cast<std::int32_t>(leaf);
-      before += leaf_weights[leaf];
-    }
-    return first;
-  }
-
  private:
   __extension__ using Wide = __int128;
 

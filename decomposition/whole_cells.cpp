@@ -8,43 +8,37 @@
 
 namespace grove {
 
-WholeCells::WholeCells(const Domain& domain) : ranks_(domain.owners.ranks()), leaves_(domain.leaves()) {
+WholeCells::WholeCells(const Domain& domain) : leaves_(domain.leaves()) {
   walk_cells(domain.cells, 0, [&](std::int32_t, const Cell& cell) {
+    if (!domain.owners.have_one(cell.first_leaf, cell.leaves)) return true;
+    if (!domain.own.holds(cell.first_leaf)) return false;
     if (!cell.is_leaf() && !cell.is_whole(domain.domain_cell)) return true;
-    cells_.push_back({ranks_ > 0 ? domain.owners.owner(cell.first_leaf) : 0, cell.first_leaf, cell.leaves});
+    cells_.push_back({cell.first_leaf, cell.leaves, domain.own.before(cell.first_leaf)});
     return false;
   });
-  std::stable_sort(cells_.begin(), cells_.end(),
-                   [](const Leaves& a, const Leaves& b) { return a.rank < b.rank; });
 }
 
 std::vector<Count> WholeCells::sums(std::span<const Count> by_leaf) const {
   std::vector<Count> sums;
   for (const Leaves& cell : cells_) {
-    const auto begin = by_leaf.begin() + cell.first;
+    const auto begin = by_leaf.begin() + cell.own;
     sums.push_back(std::accumulate(begin, begin + cell.count, Count{0}));
   }
   return sums;
 }
 
-std::vector<std::int32_t> WholeCells::first() const {
-  std::vector<std::int32_t> first;
-  for (int rank = 0; rank <= ranks_ && ranks_ > 0; ++rank)
-    first.push_back(static_cast<std::int32_t>(
-        std::partition_point(cells_.begin(), cells_.end(),
-                             [rank](const Leaves& cell) { return cell.rank < rank; }) -
-        cells_.begin()));
-  return first;
-}
-
-LeafOwners WholeCells::owners(std::span<const std::int32_t> first) const {
-  std::vector<LeafOwners::Run> runs;
-  for (std::size_t rank = 0; rank + 1 < first.size(); ++rank)
-    for (std::int32_t cell = first[rank]; cell < first[rank + 1]; ++cell)
-      runs.push_back({cells_[static_cast<std::size_t>(cell)].first, static_cast<int>(rank)});
+LeafOwners WholeCells::owners(const Communicator& comm, std::span<const int> to) const {
+  std::vector<LeafOwners::Run> own;
+  std::int32_t next = -1;  // leaf behind the last one
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    if (own.empty() || own.back().rank != to[i] || cells_[i].first != next)
+      own.push_back({cells_[i].first, to[i]});
+    next = cells_[i].first + cells_[i].count;
+  }
+  std::vector<LeafOwners::Run> runs = comm.all_gather_arrays(std::span<const LeafOwners::Run>(own));
   std::sort(runs.begin(), runs.end(),
             [](const auto& a, const auto& b) { return a.first_leaf < b.first_leaf; });
-  return {runs, leaves_, static_cast<int>(first.size()) - 1};
+  return {runs, leaves_, comm.size()};
 }
 
 namespace {

@@ -11,27 +11,28 @@
 
 namespace grove {
 
-/// The cells that are never divided among ranks (Cell::is_whole()): what moves together. They stand rank by
-/// rank, left to right within; where leaves have no owners yet, left to right.
+/// The cells of this rank that are never divided among ranks (Cell::is_whole()), left to right: what moves
+/// together. If they were, their leaves.
 class WholeCells {
  public:
-  /// Cost: O(cells log(cells)).
+  /// Cost: O(known cells).
   explicit WholeCells(const Domain& domain);
 
-  /// Sums of values by leaf.
+  std::size_t size() const { return cells_.size(); }
+  /// The own number of the first leaf of one.
+  std::int32_t own_leaf(std::size_t number) const { return cells_[number].own; }
+  /// Sums of values by own leaf.
   std::vector<Count> sums(std::span<const Count> by_leaf) const;
-  /// First one of each rank, length P + 1; none: there are no owners.
-  std::vector<std::int32_t> first() const;
-  /// The owners of leaves if this is the first one of each rank, length P + 1, ascending.
-  LeafOwners owners(std::span<const std::int32_t> first) const;
+  /// The owners of the leaves of all ranks, if each one's whole cells are to go to the ranks that it says, by
+  /// cell. Collective.
+  LeafOwners owners(const Communicator& comm, std::span<const int> to) const;
 
  private:
   struct Leaves {
-    int rank;  ///< that owns them now
     std::int32_t first, count;
+    std::int32_t own;  ///< own number of the first one
   };
   std::vector<Leaves> cells_;
-  int ranks_;
   std::int32_t leaves_;
 };
 

@@ -13,7 +13,7 @@ namespace grove {
 
 /// Version of everything in the folder. Another one, where any type that is stored as bytes changes
 /// (src/run/checkpoint/checkpoint_layout.cpp).
-inline constexpr int checkpoint_format = 19;
+inline constexpr int checkpoint_format = 20;
 
 /// A file of a checkpoint.
 struct CheckpointPiece {

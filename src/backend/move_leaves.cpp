@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "decomposition/known_cells.hpp"
+#include "decomposition/hand_over.hpp"
 #include "decomposition/services/rank_particles.hpp"
 
 namespace grove {
@@ -16,9 +16,7 @@ void move_leaves(const Communicator& comm, Domain& domain, LeafOwners owners, Ph
   const auto timer = timers.time("move");
   const LeafOwners before = domain.owners;
   const std::vector<Count> leaf_begin = domain.leaf_begin;
-  Domain whole = whole_domain(comm, domain);
-  whole.give_out(std::move(owners), comm);
-  domain = domain.is_whole ? std::move(whole) : known_part(std::move(whole), comm.rank());
+  hand_over(comm, domain, std::move(owners));
   const LeafTransfer of_particles(comm, before, domain.owners, leaf_begin, domain.leaf_begin);
   comm.together([&] { check_size(of_particles.size()); });
   carry(of_particles, before);

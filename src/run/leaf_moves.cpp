@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "decomposition/known_cells.hpp"
+#include "comm/at_root.hpp"
 #include "decomposition/leaf_runs.hpp"
 #include "decomposition/whole_cells.hpp"
 #include "run/guard/guards.hpp"
@@ -12,17 +12,18 @@
 namespace grove {
 namespace {
 
-/// The first whole cell of each rank, as the master has it, everywhere, in one message; or none.
-std::vector<std::int32_t> of_master(const Communicator& comm, std::vector<std::int32_t> first) {
-  if (!comm.is_master() || first.empty()) first.assign(static_cast<std::size_t>(comm.size()) + 1, -1);
-  comm.broadcast_bytes(std::as_writable_bytes(std::span(first)));
-  if (first[0] < 0) first.clear();
-  return first;
+/// How many own leaves go to other ranks.
+Count leaving(const Domain& domain, const OwnLeaves& after) {
+  Count leaves = domain.own.size();
+  for (const OwnLeaves::Run& run : domain.own.runs()) leaves -= after.among(run.begin, run.end - run.begin);
+  return leaves;
 }
 
+/// By own leaf.
 std::vector<Count> particles_by_leaf(const Domain& domain) {
   std::vector<Count> particles;
-  for (std::int32_t leaf = 0; leaf < domain.leaves(); ++leaf) particles.push_back(domain.leaf(leaf).count);
+  for (std::size_t leaf = 0; leaf + 1 < domain.leaf_begin.size(); ++leaf)
+    particles.push_back(domain.leaf_begin[leaf + 1] - domain.leaf_begin[leaf]);
   return particles;
 }
 
@@ -55,18 +56,28 @@ std::vector<std::uint32_t> LeafMoves::speeds() {
 
 std::uint32_t LeafMoves::particle_cost() { return comm_.size() == 1 ? 0 : balance_.particle_cost(); }
 
-/// The first whole cell of each rank, as it is to be; empty: as it is.
-std::vector<std::int32_t> LeafMoves::choose(const Backend& backend, const Domain& domain,
-                                            const WholeCells& cells, double now) {
-  const std::vector<Count> own = backend.leaf_work(domain),
-                           all = comm_.all_gather_arrays(std::span<const Count>(own)),
-                           work = domain.owners.left_to_right(all);
-  std::vector<std::int32_t> first;
+std::optional<LeafMoves::Choice> LeafMoves::choose(const Backend& backend, const Domain& domain,
+                                                   const WholeCells& cells, double now) {
+  const std::vector<Count> own_work = cells.sums(backend.leaf_work(domain)),
+                           own_particles = cells.sums(particles_by_leaf(domain)),
+                           numbers = comm_.all_gather(static_cast<Count>(cells.size())),
+                           work = gather_at(comm_, 0, std::span<const Count>(own_work)),
+                           particles = gather_at(comm_, 0, std::span<const Count>(own_particles));
+  std::vector<std::int32_t> current{0};  // the first whole cell of each rank
+  for (const Count number : numbers) current.push_back(current.back() + static_cast<std::int32_t>(number));
+  std::vector<std::int32_t> first(current.size(), -1);
+  Choice choice;
   if (comm_.is_master())
-    if (const auto chosen =
-            balance_.choose(cells.sums(work), cells.sums(particles_by_leaf(domain)), cells.first(), now))
+    if (const auto chosen = balance_.choose(work, particles, current, now)) {
       first = *chosen;
-  return of_master(comm_, std::move(first));
+      choice.particles = most_moved(particles, current, first);
+    }
+  comm_.broadcast_bytes(std::as_writable_bytes(std::span(first)));
+  if (first[0] < 0) return std::nullopt;
+  const auto rank = static_cast<std::size_t>(comm_.rank());
+  for (std::int32_t cell = current[rank]; cell < current[rank + 1]; ++cell)
+    choice.to.push_back(owner_of(cell, first));
+  return choice;
 }
 
 Count LeafMoves::move(Backend& backend, Domain& domain, double now, PhaseTimers& timers) {
@@ -77,19 +88,18 @@ Count LeafMoves::move(Backend& backend, Domain& domain, double now, PhaseTimers&
   }
   std::optional<PhaseTimers::Scope> timer;
   timer.emplace(timers, "move");
-  const Domain whole = whole_domain(comm_, domain);
-  const WholeCells cells(whole);
-  const std::vector<std::int32_t> first = choose(backend, whole, cells, now);
+  const WholeCells cells(domain);
+  const std::optional<Choice> choice = choose(backend, domain, cells, now);
   timer.reset();
-  if (first.empty()) return 0;
-  const std::vector<Count> ones(static_cast<std::size_t>(whole.leaves()), 1);
-  const Count leaves = amount_moved(cells.sums(ones), cells.first(), first),
-              particles = most_moved(cells.sums(particles_by_leaf(whole)), cells.first(), first);
+  if (!choice) return 0;
+  LeafOwners owners = cells.owners(comm_, choice->to);
+  const Count leaves = comm_.sum(leaving(domain, owners.own(comm_.rank())));
   const double before = timers.seconds("move");
   ExchangeGuard guard(comm_, backend);
-  backend.move_leaves(domain, cells.owners(first), timers);
+  backend.move_leaves(domain, std::move(owners), timers);
   guard.check("a move of leaves");
-  balance_.moved(particles, comm_.max(timers.seconds("move") - before));
+  const double seconds = comm_.max(timers.seconds("move") - before);
+  if (comm_.is_master()) balance_.moved(choice->particles, seconds);
   return leaves;
 }
 

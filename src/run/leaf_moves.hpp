@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "backend/backend.hpp"
@@ -38,8 +39,13 @@ class LeafMoves {
   Count move(Backend& backend, Domain& domain, double now, PhaseTimers& timers);
 
  private:
-  std::vector<std::int32_t> choose(const Backend& backend, const Domain& domain, const WholeCells& cells,
-                                   double now);
+  struct Choice {
+    std::vector<int> to;  ///< the rank that each own whole cell goes to
+    Count particles = 0;  ///< most_moved(); on the master
+  };
+  /// What moves, if that pays. Memory: the master holds two numbers a whole cell of all ranks.
+  std::optional<Choice> choose(const Backend& backend, const Domain& domain, const WholeCells& cells,
+                               double now);
 
   const Communicator& comm_;
   LeafBalance balance_;

@@ -78,7 +78,7 @@ void Simulation::restore(const Checkpoint& from) {
   has_rungs_ = run.has_rungs;
   checkpoint_seconds_ = run.checkpoint_seconds;
 
-  domain_ = known_part(from.domain, comm_.rank());
+  domain_ = from.domain;
   Checkpoint::Own own = from.read_own(comm_, parameters_.gravity.keeps_levels(from.manifest.particles));
   backend_->replace(std::move(own.particles));
   require_types();

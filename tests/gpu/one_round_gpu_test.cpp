@@ -8,6 +8,7 @@
 #include "decomposition/known_cells.hpp"
 #include "support/gpu_ranks.hpp"
 #include "support/particle_motions.hpp"
+#include "support/whole_domain.hpp"
 #include "support/whole_particles.hpp"
 
 namespace grove {
@@ -41,7 +42,7 @@ class OneRoundOnGpus : public testing::GpuRanks {
     known_ = decompose(comm_, on_device, *exchange_, p, known_, report);
     particles_known_ = on_device.download();
     EXPECT_FALSE(known_.is_whole);
-    const Domain whole = whole_domain(comm_, known_);
+    const Domain whole = test::whole_domain(comm_, known_);
     EXPECT_EQ(whole.cells, domain_.cells);
     EXPECT_EQ(whole.owners, domain_.owners);
     EXPECT_EQ(whole.leaf_begin, domain_.leaf_begin);

@@ -175,7 +175,7 @@ TEST_F(CheckpointOnHost, keeps_leaves_in_several_runs) {
   PhaseTimers timers;
   Domain domain = backend->decompose({.leaf_size = 32}, {}, report);
   backend->gravity().evaluate(domain, {}, timers);
-  backend->move_leaves(domain, testing::odd_owners(5, comm_.size(), domain.leaves()), timers);
+  backend->move_leaves(domain, odd_owners(5, comm_.size(), domain.leaves()), timers);
   const CheckpointFolder checkpoints(folder.path());
   run.begin(comm_).write_checkpoint();
   RunState state = open_checkpoint(comm_, checkpoints.latest_first().at(0)).run;

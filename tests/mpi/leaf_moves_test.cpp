@@ -225,7 +225,7 @@ TEST_F(LeafMovesOnHost, refuse_runs_that_do_not_hold_each_leaf_once) {
     return all;
   };
   const auto move = [&](const Runs& to) {
-    sphere.backend->move_leaves(sphere.domain, LeafOwners::in_order(to), sphere.timers);
+    sphere.backend->move_leaves(sphere.domain, owners_in_order(to), sphere.timers);
   };
   EXPECT_THROW(move(runs(sphere.domain.leaves() - 1)), std::logic_error);
   EXPECT_THROW(move({0}), std::logic_error);

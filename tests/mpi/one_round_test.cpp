@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <span>
@@ -18,6 +19,7 @@
 #include "decomposition/segments.hpp"
 #include "decomposition/whole_cells.hpp"
 #include "support/particle_motions.hpp"
+#include "support/whole_domain.hpp"
 #include "support/whole_particles.hpp"
 
 namespace grove {
@@ -50,7 +52,7 @@ class OneRound : public testing::Test {
     known_ = decompose(comm_, particles_known_, p, known_, report);
     EXPECT_FALSE(known_.is_whole);
     EXPECT_EQ(report.collectives, report_.collectives);
-    const Domain whole = whole_domain(comm_, known_);
+    const Domain whole = test::whole_domain(comm_, known_);
     EXPECT_EQ(whole.cells, domain_.cells);
     EXPECT_EQ(whole.leaf_cell, domain_.leaf_cell);
     EXPECT_EQ(whole.owners, domain_.owners);
@@ -76,14 +78,13 @@ class OneRound : public testing::Test {
   }
   /// Half a domain cell, or what else is light, at each end of what a rank has.
   void expect_equal_shares() const {
-    std::vector<Count> weight;
-    for (std::int32_t leaf = 0; leaf < domain_.leaves(); ++leaf) weight.push_back(domain_.leaf(leaf).weight);
-    const std::vector<Count> of_whole = WholeCells(domain_).sums(weight);
-    std::vector<Count> of_ranks(static_cast<std::size_t>(comm_.size()), 0);
-    for (std::int32_t leaf = 0; leaf < domain_.leaves(); ++leaf)
-      of_ranks[static_cast<std::size_t>(domain_.owners.owner(leaf))] += domain_.leaf(leaf).weight;
-    const Count largest = *std::max_element(of_whole.begin(), of_whole.end()),
-                most = *std::max_element(of_ranks.begin(), of_ranks.end());
+    std::vector<Count> own;  // weights of leaves
+    for (std::int32_t leaf = 0; leaf < domain_.own.size(); ++leaf)
+      own.push_back(domain_.leaf(domain_.own.leaf(leaf)).weight);
+    Count largest = 0;
+    for (const Count weight : WholeCells(domain_).sums(own)) largest = std::max(largest, weight);
+    largest = comm_.max(largest);
+    const Count most = comm_.max(std::accumulate(own.begin(), own.end(), Count{0}));
     EXPECT_LE(most, domain_.cells[0].weight / comm_.size() + 2 * largest);
   }
   /// The script was not needed: no service was called.

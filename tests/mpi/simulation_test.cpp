@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "decomposition/known_cells.hpp"
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
 #include "support/particles.hpp"
+#include "support/whole_domain.hpp"
 #include "time/epoch.hpp"
 
 namespace grove {
@@ -95,7 +95,7 @@ TEST(SimulationOfRebuildsAbove, decomposes_once_where_trees_do_not_age) {
     const auto decompositions = [&](const std::string& above) {
       Simulation simulation = begun(comm, "end: 0.2, " + steps + "}\ntuning: {rebuild_above: " + above);
       const auto all_cells = [&] {
-        return whole_domain(comm, simulation.domain()).cells;
+        return test::whole_domain(comm, simulation.domain()).cells;
       };  // wherever they lie
       int count = 1;
       for (std::vector<Cell> cells = all_cells(); !simulation.is_done();) {

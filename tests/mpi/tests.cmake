@@ -6,7 +6,7 @@ grove_test(cosmological_volume mpi/cosmological_volume_test.cpp LINK grove::stru
 grove_test(power_spectrum mpi/power_spectrum_test.cpp LINK grove::structure RANKS 1 2 3 7)
 grove_test(totals mpi/totals_test.cpp mpi/lagrange_radii_test.cpp LINK grove::gravity RANKS 1 2 3 4 7)
 grove_test(message_exchange mpi/message_exchange_test.cpp LINK grove::comm RANKS 1 2 3 4 7)
-grove_test(decomposition mpi/decomposition_test.cpp mpi/decomposition_limits_test.cpp mpi/one_round_test.cpp mpi/migration_test.cpp
+grove_test(decomposition mpi/decomposition_test.cpp mpi/decomposition_limits_test.cpp mpi/one_round_test.cpp mpi/hand_over_test.cpp mpi/migration_test.cpp
            mpi/processor_set_tree_test.cpp LINK grove::decomposition RANKS 1 2 3 4 7)
 grove_test(domain_cells mpi/domain_cells_test.cpp LINK grove::decomposition RANKS 1 2 3 4 7)
 grove_test(snapshot mpi/snapshot_test.cpp LINK grove::io RANKS 1 2 3 4 7)

@@ -13,32 +13,12 @@
 #include "base/hash.hpp"
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
+#include "support/shared_domain.hpp"
 
 namespace grove::testing {
 
 using MakeGravity =
     std::function<std::unique_ptr<Backend>(const Communicator&, Particles, const GravityParameters&)>;
-
-/// Owners of leaves as nobody would choose them: all on the first rank, all on the last one, equal numbers,
-/// nothing for every other rank, anything, and runs of five leaves that go round.
-inline LeafOwners odd_owners(int kind, int ranks, std::int32_t leaves) {
-  constexpr int kinds = 6;
-  if (kind % kinds == kinds - 1) {
-    std::vector<LeafOwners::Run> runs;
-    for (std::int32_t leaf = 0; leaf < leaves; leaf += 5) runs.push_back({leaf, (leaf / 5 + kind) % ranks});
-    return {runs, leaves, ranks};
-  }
-  std::vector<std::int32_t> first{0};
-  for (int rank = 1; rank < ranks; ++rank) {
-    const std::int32_t ends[] = {leaves, 0, leaves * rank / ranks, leaves * (rank / 2) / ((ranks + 1) / 2),
-                                 static_cast<std::int32_t>(mixed(static_cast<std::uint64_t>(rank)) %
-                                                           static_cast<std::uint64_t>(leaves + 1))};
-    first.push_back(ends[kind % kinds]);
-  }
-  first.push_back(leaves);
-  std::sort(first.begin(), first.end());
-  return LeafOwners::in_order(first);
-}
 
 /// Interventions in a run that change no bit of it.
 enum class OnTheWay {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "comm/communicator.hpp"
 #include "decomposition/domain.hpp"
 #include "kernels/host/bisection.hpp"
@@ -16,6 +17,35 @@ struct SharedDomain {
   Domain domain;
   Particles particles;
 };
+
+/// Rank by rank one run. first_leaf: of each rank, length P + 1.
+inline LeafOwners owners_in_order(const std::vector<std::int32_t>& first_leaf) {
+  std::vector<LeafOwners::Run> runs;
+  const auto ranks = static_cast<int>(first_leaf.size()) - 1;
+  for (int rank = 0; rank < ranks; ++rank) runs.push_back({first_leaf[static_cast<std::size_t>(rank)], rank});
+  return {runs, first_leaf.back(), ranks};
+}
+
+/// Owners of leaves as nobody would choose them: all on the first rank, all on the last one, equal numbers,
+/// nothing for every other rank, anything, and runs of five leaves that go round.
+inline LeafOwners odd_owners(int kind, int ranks, std::int32_t leaves) {
+  constexpr int kinds = 6;
+  if (kind % kinds == kinds - 1) {
+    std::vector<LeafOwners::Run> runs;
+    for (std::int32_t leaf = 0; leaf < leaves; leaf += 5) runs.push_back({leaf, (leaf / 5 + kind) % ranks});
+    return {runs, leaves, ranks};
+  }
+  std::vector<std::int32_t> first{0};
+  for (int rank = 1; rank < ranks; ++rank) {
+    const std::int32_t ends[] = {leaves, 0, leaves * rank / ranks, leaves * (rank / 2) / ((ranks + 1) / 2),
+                                 static_cast<std::int32_t>(mixed(static_cast<std::uint64_t>(rank)) %
+                                                           static_cast<std::uint64_t>(leaves + 1))};
+    first.push_back(ends[kind % kinds]);
+  }
+  first.push_back(leaves);
+  std::sort(first.begin(), first.end());
+  return owners_in_order(first);
+}
 
 /// The first leaf from this one on that a rank's run may begin with.
 inline std::int32_t next_begin(const Domain& domain, std::int32_t leaf) {
@@ -56,7 +86,7 @@ inline SharedDomain share_out(const Communicator& comm, const Particles& all, Co
   domain.take_whole(std::move(domain.cells));
   if (first_leaf.empty())
     for (int r = 0; r <= comm.size(); ++r) first_leaf.push_back(next_begin(domain, leaves * r / comm.size()));
-  domain.give_out(LeafOwners::in_order(first_leaf), comm);
+  domain.give_out(owners_in_order(first_leaf), comm);
   std::vector<std::uint32_t> own;
   for (std::int32_t leaf = 0; leaf < domain.own.size(); ++leaf) {
     const Cell& cell = domain.leaf(domain.own.leaf(leaf));

@@ -6,8 +6,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "decomposition/whole_cells.hpp"
-
 namespace grove {
 namespace {
 
@@ -46,18 +44,20 @@ TEST(LeafOwners, own_leaves_are_numbered_from_left_to_right) {
   EXPECT_EQ(OwnLeaves::all(7).among(2, 3), 3);
 }
 
-TEST(LeafOwners, values_of_ranks_come_into_the_order_of_the_leaves) {
-  // Each is the number of its leaf.
-  const std::vector<Count> by_rank{0, 1, 5, 6, 7, 2, 3, 4, 8, 9};
-  EXPECT_EQ(ten_leaves().left_to_right(by_rank), (std::vector<Count>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+TEST(LeafOwners, know_all_owners_of_some_leaves) {
+  const LeafOwners owners = ten_leaves();
+  EXPECT_EQ(owners.owners(0, 10), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(owners.owners(4, 2), (std::vector<int>{0, 2}));
+  EXPECT_EQ(owners.owners(2, 3), (std::vector<int>{2}));
+  EXPECT_EQ(owners.owners(9, 1), (std::vector<int>{2}));
 }
 
 TEST(LeafOwners, neighbours_of_one_rank_become_one_run) {
   const LeafOwners owners(LeafRunList{{0, 1}, {2, 1}, {4, 0}, {4, 1}}, 6, 2);
   EXPECT_EQ(owners.runs().size(), 1U);
   EXPECT_EQ(owners.own(1).size(), 6);
-  const std::vector<std::int32_t> first{0, 0, 3, 3, 5};
-  EXPECT_EQ(LeafOwners::in_order(first), LeafOwners(LeafRunList{{0, 1}, {3, 3}}, 5, 4));
+  EXPECT_EQ(LeafOwners(LeafRunList{{0, 0}, {0, 1}, {3, 2}, {3, 3}}, 5, 4),
+            LeafOwners(LeafRunList{{0, 1}, {3, 3}}, 5, 4));
 }
 
 TEST(LeafOwners, hold_each_leaf_once) {
@@ -66,33 +66,6 @@ TEST(LeafOwners, hold_each_leaf_once) {
   EXPECT_THROW(LeafOwners(LeafRunList{{0, 2}}, 3, 2), std::logic_error);
   EXPECT_THROW(LeafOwners(LeafRunList{}, 3, 2), std::logic_error);
   EXPECT_EQ(LeafOwners(LeafRunList{}, 0, 2).runs().size(), 0U);
-}
-
-/// A root with four leaves.
-Domain four_leaves() {
-  const auto cell = [](std::int32_t child, std::int32_t first_leaf, std::int32_t leaves) {
-    Cell c{};
-    c.child = child, c.first_leaf = first_leaf, c.leaves = leaves;
-    return c;
-  };
-  Domain domain;
-  domain.take_whole({cell(1, 0, 4), cell(3, 0, 2), cell(5, 2, 2), cell(-1, 0, 1), cell(-1, 1, 1),
-                     cell(-1, 2, 1), cell(-1, 3, 1)});
-  return domain;
-}
-
-TEST(WholeCells, stand_rank_by_rank) {
-  Domain domain = four_leaves();
-  const std::vector<Count> work{1, 20, 300, 4000};
-  EXPECT_EQ(WholeCells(domain).sums(work), work) << "there are no owners yet";
-  domain.owners = {LeafRunList{{0, 1}, {1, 0}, {2, 1}, {3, 0}}, 4, 2};
-  const WholeCells cells(domain);
-  EXPECT_EQ(cells.sums(work), (std::vector<Count>{20, 4000, 1, 300}));
-  EXPECT_EQ(cells.first(), (std::vector<std::int32_t>{0, 2, 4}));
-  EXPECT_EQ(cells.owners(cells.first()), domain.owners);
-  // The first rank gets one more, the first one of the second.
-  EXPECT_EQ(cells.owners(std::vector<std::int32_t>{0, 3, 4}),
-            LeafOwners(LeafRunList{{0, 0}, {2, 1}, {3, 0}}, 4, 2));
 }
 
 }  // namespace

@@ -117,8 +117,6 @@ TEST(LeafRuns, what_moves_is_counted) {
   const Runs from{0, 10, 20, 30}, to{0, 6, 25, 30};
   std::vector<Count> amount(30, 1);
   amount[8] = 100;
-  EXPECT_EQ(amount_moved(amount, from, to), 108);
-  EXPECT_EQ(amount_moved(amount, from, from), 0);
   EXPECT_EQ(most_moved(amount, from, to), 103 + 5) << "the second rank takes from both of its neighbours";
   EXPECT_EQ(most_moved(amount, from, Runs{0, 0, 0, 30}), 109 + 10) << "the third one takes all";
   EXPECT_EQ(most_moved(amount, from, from), 0);

@@ -22,8 +22,9 @@
 #include "tuning/tree_tuning.hpp"
 
 /// The complete state of a run on disk, from which it goes on bit for bit, on any number of ranks: one file
-/// per rank with its leaves, their particles and the shapes of their trees, and one with what all ranks
-/// know alike. Leaves and trees do not depend on the ranks, so going on elsewhere is what LeafMoves do.
+/// per rank with its leaves, the cells they are in, their particles and the shapes of their trees, and one
+/// with what all ranks know alike. Leaves and trees do not depend on the ranks, so going on elsewhere is what
+/// LeafMoves do.
 namespace grove {
 
 /// The state of a run between two steps, besides its domain and its backend. It is stored as it is in memory:
@@ -74,7 +75,7 @@ struct Checkpoint {
   RunState run;
   GravityState gravity;
   std::optional<RebuildAbove::State> rebuild_above;  ///< of runs with that rule
-  Domain domain;                                     ///< with runs of leaves for these ranks
+  Domain domain;  ///< what this rank needs to know, with owners among these ranks
 
   /// The own leaves, as the backend takes them. InputError if a file does not hold what it should: together
   /// on all ranks. levels: whether those of nodes are read, which trees need where
@@ -87,8 +88,8 @@ struct Checkpoint {
 };
 
 /// Collective. Checks the manifest and every byte of all pieces, shared among the ranks, before anything else
-/// reads them; then reads what all ranks know alike. InputError, which names the piece, on all ranks
-/// together.
+/// reads them; then reads what all ranks know alike, and shares the leaves out. InputError, which names the
+/// piece, on all ranks together.
 Checkpoint open_checkpoint(const Communicator& comm, const std::string& path);
 
 }  // namespace grove

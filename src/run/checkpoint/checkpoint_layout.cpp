@@ -14,7 +14,7 @@ namespace {
 template <std::size_t N>
 using Offsets = std::array<std::size_t, N>;
 
-static_assert(checkpoint_format == 19);
+static_assert(checkpoint_format == 20);
 
 using R = RunState;
 static_assert(sizeof(R) == 7312 && sizeof(Conservation) == 120 && sizeof(EnergyBalance) == 56);

@@ -7,9 +7,8 @@
 
 #include "checkpoint.hpp"
 #include "checkpoint_arrays.hpp"
+#include "checkpoint_leaves.hpp"
 #include "decomposition/services/rank_particles.hpp"
-#include "decomposition/shares.hpp"
-#include "decomposition/whole_cells.hpp"
 #include "io/array_file.hpp"
 #include "io/file.hpp"
 
@@ -22,33 +21,25 @@ struct Overlap {
   std::size_t leaf;       ///< number of the first one here
   std::int64_t in_piece;  ///< and in the piece
   std::size_t leaves;
-  Count particle_in_piece;  ///< where its particles begin there
 };
 
-void add_overlaps(const Domain& domain, const CheckpointPiece& piece, std::vector<Overlap>& overlaps) {
-  std::int64_t leaves_before = 0;
-  Count particles = 0;
+void add_overlaps(const OwnLeaves& own_leaves, const CheckpointPiece& piece, std::vector<Overlap>& overlaps) {
+  std::int64_t before = 0;
   for (const auto& [begin, end] : piece.leaves) {
-    std::int32_t next = begin;
-    const auto pass = [&](std::int32_t leaf) {
-      for (; next < leaf; ++next) particles += domain.leaf(next).count;
-    };
-    for (const OwnLeaves::Run& own : domain.own.runs()) {
+    for (const OwnLeaves::Run& own : own_leaves.runs()) {
       const std::int32_t from = std::max(own.begin, begin), to = std::min(own.end, end);
-      if (from >= to) continue;
-      pass(from);
-      overlaps.push_back({&piece, static_cast<std::size_t>(own.before + from - own.begin),
-                          leaves_before + from - begin, static_cast<std::size_t>(to - from), particles});
+      if (from < to)
+        overlaps.push_back({&piece, static_cast<std::size_t>(own.before + from - own.begin),
+                            before + from - begin, static_cast<std::size_t>(to - from)});
     }
-    pass(end);
-    leaves_before += end - begin;
+    before += end - begin;
   }
 }
 
-/// By own leaf. Cost: O(leaves).
-std::vector<Overlap> overlaps_of(const Domain& domain, std::span<const CheckpointPiece> pieces) {
+/// By own leaf. Cost: O(runs of leaves of all pieces).
+std::vector<Overlap> overlaps_of(const OwnLeaves& own, std::span<const CheckpointPiece> pieces) {
   std::vector<Overlap> overlaps;
-  for (const CheckpointPiece& piece : pieces) add_overlaps(domain, piece, overlaps);
+  for (const CheckpointPiece& piece : pieces) add_overlaps(own, piece, overlaps);
   std::sort(overlaps.begin(), overlaps.end(), [](const auto& a, const auto& b) { return a.leaf < b.leaf; });
   return overlaps;
 }
@@ -57,9 +48,11 @@ void read_particles(const ArrayFileReader& file, const Overlap& part, std::span<
                     Particles& particles) {
   const auto begin = static_cast<std::size_t>(leaf_begin[part.leaf]),
              end = static_cast<std::size_t>(leaf_begin[part.leaf + part.leaves]);
+  Count in_piece = 0;
+  file.read(arrays::leaf_begin, part.in_piece, std::span(&in_piece, 1));
   for_each_field([&](const auto& field) {
     if (field.info.checkpoint && particles.holds(field.info))
-      file.read(std::string(field.info.name), part.particle_in_piece,
+      file.read(std::string(field.info.name), in_piece,
                 std::span(particles.*field.array).subspan(begin, end - begin));
   });
 }
@@ -83,31 +76,19 @@ void read_trees(const ArrayFileReader& file, const Overlap& part, bool levels, F
   file.read(arrays::origins, part.in_piece, std::span(shape.origins).subspan(part.leaf));
 }
 
-/// Equal work for all ranks; where none was counted yet, equal numbers.
-LeafOwners owners_of(const Domain& domain, std::vector<Count> work, int ranks) {
-  Count total = 0;
-  for (std::int32_t leaf = 0; leaf < domain.leaves(); ++leaf) {
-    Count& weight = work[static_cast<std::size_t>(leaf)];
-    weight = std::max(weight, domain.leaf(leaf).count);
-    total += weight;
-  }
-  const WholeCells whole(domain);
-  return whole.owners(Shares(total, ranks).runs(whole.sums(work)));
-}
-
-void read_state(const Communicator& comm, Checkpoint& checkpoint) {
+/// Fills in all but the manifest and the domain. Returns that with the cells above all pieces.
+Domain read_state(Checkpoint& checkpoint) {
   const ArrayFileReader file(checkpoint.path + "/" + state_file);
   checkpoint.run = file.value<RunState>(arrays::run);
   checkpoint.gravity = file.value<GravityState>(arrays::gravity);
   if (file.has(arrays::above)) checkpoint.rebuild_above = file.value<RebuildAbove::State>(arrays::above);
-  Domain& domain = checkpoint.domain;
   const auto head = file.value<DomainHead>(arrays::domain);
+  Domain domain;
   domain.box = head.box;
   domain.leaf_size = head.leaf_size;
   domain.domain_cell = head.domain_cell;
   domain.cells = file.all<Cell>(arrays::cells);
-  domain.leaf_cell = file.all<std::int32_t>(arrays::leaf_cells);
-  domain.give_out(owners_of(domain, file.all<Count>(arrays::leaf_work), comm.size()), comm);
+  return domain;
 }
 
 }  // namespace
@@ -128,7 +109,8 @@ Checkpoint open_checkpoint(const Communicator& comm, const std::string& path) {
          i += static_cast<std::size_t>(comm.size()))
       check_piece(path, pieces[i]);
   });
-  comm.together([&] { read_state(comm, checkpoint); });
+  comm.together([&] { checkpoint.domain = read_state(checkpoint); });
+  read_leaves(comm, path, checkpoint.manifest, checkpoint.domain);
   return checkpoint;
 }
 
@@ -141,7 +123,7 @@ Checkpoint::Own Checkpoint::read_own(const Communicator& comm, bool levels) cons
     own.particles.resize(size);
     own.trees.trees.node_begin = {0};
     std::map<const CheckpointPiece*, ArrayFileReader> files;
-    for (const Overlap& part : overlaps_of(domain, manifest.pieces)) {
+    for (const Overlap& part : overlaps_of(domain.own, manifest.pieces)) {
       const ArrayFileReader& file =
           files.try_emplace(part.piece, path + "/" + part.piece->name).first->second;
       read_particles(file, part, domain.leaf_begin, own.particles);

@@ -8,7 +8,7 @@
 #include "base/instruction_set.hpp"
 #include "checkpoint.hpp"
 #include "checkpoint_arrays.hpp"
-#include "decomposition/known_cells.hpp"
+#include "decomposition/hand_over.hpp"
 #include "io/array_file.hpp"
 #include "io/checksum.hpp"
 #include "io/file.hpp"
@@ -24,7 +24,15 @@ struct PieceNotice {
   std::array<char, 32> checksum;
 };
 
-std::int64_t bytes_of_part(const Particles& particles, const Forest::Shape& trees) {
+/// The tree of a rank's leaves, and what of them is not with particles or trees.
+struct OwnLeavesData {
+  std::vector<Cell> cells;
+  std::vector<Count> work;
+  std::span<const Count> begin;
+};
+
+std::int64_t bytes_of_part(const Particles& particles, const OwnLeavesData& leaves,
+                           const Forest::Shape& trees) {
   std::int64_t sum = 0;
   const auto add = [&](const auto& values) {
     sum += static_cast<std::int64_t>(values.size() * sizeof(values[0]));
@@ -32,17 +40,22 @@ std::int64_t bytes_of_part(const Particles& particles, const Forest::Shape& tree
   for_each_field([&](const auto& field) {
     if (field.info.checkpoint && particles.holds(field.info)) add(particles.*field.array);
   });
+  add(leaves.cells), add(leaves.work), add(leaves.begin);
   add(trees.origins), add(trees.trees.links), add(trees.trees.node_begin), add(trees.trees.levels);
   return sum;
 }
 
-/// The particles and trees of the own leaves.
-FileSum write_part(const std::string& path, const Particles& particles, const Forest::Shape& trees) {
-  ArrayFileWriter file(path, bytes_of_part(particles, trees));
+/// The own leaves: where they lie, their particles and trees.
+FileSum write_part(const std::string& path, const Particles& particles, const OwnLeavesData& leaves,
+                   const Forest::Shape& trees) {
+  ArrayFileWriter file(path, bytes_of_part(particles, leaves, trees));
   for_each_field([&](const auto& field) {
     if (field.info.checkpoint && particles.holds(field.info))
       file.put(std::string(field.info.name), particles.*field.array);
   });
+  file.put(arrays::cells, leaves.cells);
+  file.put(arrays::leaf_work, leaves.work);
+  file.put(arrays::leaf_begin, leaves.begin);
   file.put(arrays::node_begin, trees.trees.node_begin);
   file.put(arrays::links, trees.trees.links);
   if (!trees.trees.levels.empty()) file.put(arrays::levels, trees.trees.levels);
@@ -50,31 +63,31 @@ FileSum write_part(const std::string& path, const Particles& particles, const Fo
   return file.close();
 }
 
-/// Writes what all ranks have alike. domain: the whole one.
-FileSum write_state(const std::string& path, const CheckpointSource& source, const Domain& domain,
-                    const Gravity::State& gravity, const std::vector<Count>& leaf_work) {
-  ArrayFileWriter file(path, static_cast<std::int64_t>(
-                                 sizeof(RunState) + sizeof(GravityState) + sizeof(RebuildAbove::State) +
-                                 domain.cells.size() * sizeof(Cell) + leaf_work.size() * 2 * sizeof(Count)));
+/// Writes what all ranks have alike.
+FileSum write_state(const std::string& path, const CheckpointSource& source, const GravityState& gravity,
+                    const std::vector<Cell>& cells) {
+  const Domain& domain = source.domain;
+  ArrayFileWriter file(
+      path, static_cast<std::int64_t>(sizeof(RunState) + sizeof(GravityState) + sizeof(RebuildAbove::State) +
+                                      sizeof(DomainHead) + cells.size() * sizeof(Cell)));
   file.put_value(arrays::run, source.run);
-  file.put_value(arrays::gravity, gravity.agreed);
+  file.put_value(arrays::gravity, gravity);
   if (source.rebuild_above) file.put_value(arrays::above, *source.rebuild_above);
   file.put_value(arrays::domain, DomainHead{domain.box, domain.leaf_size, domain.domain_cell});
-  file.put(arrays::cells, domain.cells);
-  file.put(arrays::leaf_cells, domain.leaf_cell);
-  file.put(arrays::leaf_work, leaf_work);
+  file.put(arrays::cells, cells);
   return file.close();
 }
 
 /// Writes this rank's part, if it has leaves. Returns those of all ranks, on the master.
 std::vector<CheckpointPiece> write_parts(const Communicator& comm, const std::string& folder,
-                                         const CheckpointSource& source, const Forest::Shape& trees) {
+                                         const CheckpointSource& source, const OwnLeavesData& data,
+                                         const Forest::Shape& trees) {
   const auto name = [](int rank) { return fmt::format("part_{:04}.hdf5", rank); };
   PieceNotice own{};
   comm.together([&] {
     if (source.domain.own.size() == 0) return;
     source.backend.show(nullptr, [&](const Particles& particles) {
-      const FileSum sum = write_part(folder + "/" + name(comm.rank()), particles, trees);
+      const FileSum sum = write_part(folder + "/" + name(comm.rank()), particles, data, trees);
       own.size = sum.size;
       std::copy(sum.checksum.begin(), sum.checksum.end(), own.checksum.begin());
     });
@@ -112,19 +125,19 @@ void write_all(const Communicator& comm, const CheckpointFolder& folder, const s
   const std::int64_t step = source.run.steps_done;
   const std::string temporary = folder.temporary(step);
   Gravity::State gravity;
-  std::vector<Count> work;
+  OwnLeavesData leaves;
+  const Holdings holdings(source.domain);
   comm.together([&] {
     if (comm.is_master()) folder.make_temporary(step);
     gravity = source.backend.gravity().state(source.domain);
-    work = source.backend.leaf_work(source.domain);
+    leaves = {cells_below(source.domain, holdings, comm.rank()), source.backend.leaf_work(source.domain),
+              source.domain.leaf_begin};
   });
-  const Domain whole = whole_domain(comm, source.domain);
-  const std::vector<Count> leaf_work =
-      whole.owners.left_to_right(comm.all_gather_arrays(std::span<const Count>(work)));
-  const std::vector<CheckpointPiece> parts = write_parts(comm, temporary, source, gravity.stored.trees);
+  const std::vector<CheckpointPiece> parts =
+      write_parts(comm, temporary, source, leaves, gravity.stored.trees);
   comm.together([&] {
     if (!comm.is_master()) return;
-    const FileSum state = write_state(temporary + "/" + state_file, source, whole, gravity, leaf_work);
+    const FileSum state = write_state(temporary + "/" + state_file, source, gravity.agreed, holdings.cells);
     CheckpointManifest manifest = manifest_of(source);
     manifest.pieces = {{state_file, state.size, state.checksum, {}}};
     manifest.pieces.insert(manifest.pieces.end(), parts.begin(), parts.end());

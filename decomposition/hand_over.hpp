@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "decomposition/domain.hpp"
+#include "decomposition/leaf_owners.hpp"
+#include "kernels/math/cell.hpp"
+
+/// Cells whose leaves change hands, without any rank that knows all cells.
+namespace grove {
+
+/// What all ranks own, as cells: the largest ones whose leaves one rank owns. The same on all ranks.
+struct Holdings {
+  /// The domain may be the part that one rank knows.
+  explicit Holdings(const Domain& domain);
+
+  std::vector<Cell> cells;          ///< these and those above, breadth-first; these have no children here
+  std::vector<std::int32_t> own;    ///< index of each of them in `cells`, rank by rank, left to right within
+  std::vector<std::int32_t> from;   ///< and in the cells of the domain
+  std::vector<std::int32_t> first;  ///< the first one of each rank, length P + 1
+};
+
+/// All cells below those of Holdings that this rank owns, one subtree after the other, each with its root
+/// first and children behind their parents, counted from it: as subtree_size() has them.
+std::vector<Cell> cells_below(const Domain& domain, const Holdings& holdings, int rank);
+
+/// Gives the leaves of a domain other owners, and this rank the cells that it needs to know then
+/// (known_part()). Collective. domain (in/out): what this rank knows, or the whole one; as it was, if an
+/// error is thrown. std::logic_error where these are not owners of all its leaves among all ranks. Cost:
+/// cells below what changes hands go to those that need them; all ranks get those down to new covers.
+void hand_over(const Communicator& comm, Domain& domain, LeafOwners to);
+
+}  // namespace grove
