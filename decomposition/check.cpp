@@ -47,7 +47,7 @@ class Recounter {
         domain_.leaf_begin.back() != static_cast<Count>(particles_.size()))
       return "the ranges of the leaves do not cover the particles of their rank";
     for (std::size_t own = 0; own < leaves; ++own) {
-      const std::int32_t leaf = domain_.own.leaf(static_cast<std::int32_t>(own));
+      const LeafNumber leaf = domain_.own.leaf(static_cast<std::int32_t>(own));
       for (auto i = domain_.leaf_begin[own]; i < domain_.leaf_begin[own + 1]; ++i)
         if (descend(static_cast<std::size_t>(i)) != leaf)
           return fmt::format("particle id {} is not in the leaf that the cuts lead it to",
@@ -57,7 +57,7 @@ class Recounter {
   }
 
   /// Returns the leaf of particle i.
-  std::int32_t descend(std::size_t i) {
+  LeafNumber descend(std::size_t i) {
     const IntegerPosition c = domain_.box.coordinates(places_(i));
     const ParticleId id = particles_.id[i];
     const Count weight = weighted_ ? std::max(particles_.work[i], std::uint32_t{1}) : 1;
@@ -207,7 +207,7 @@ std::uint64_t tree_hash(const Communicator& comm, std::uint64_t leaves_of_ids, c
 
 double imbalance(const Domain& domain) {
   std::vector<Count> weight(static_cast<std::size_t>(domain.owners.ranks()), 0);
-  for (std::int32_t leaf = 0; leaf < domain.leaves(); ++leaf)
+  for (LeafNumber leaf = 0; leaf < domain.leaves(); ++leaf)
     weight[static_cast<std::size_t>(domain.owners.owner(leaf))] += domain.leaf(leaf).weight;
   return static_cast<double>(*std::max_element(weight.begin(), weight.end())) *
          static_cast<double>(weight.size()) / static_cast<double>(domain.cells[0].weight);
@@ -215,7 +215,7 @@ double imbalance(const Domain& domain) {
 
 AspectRatios aspect_ratios(const Domain& domain) {
   std::vector<double> ratios;
-  for (std::int32_t leaf = 0; leaf < domain.leaves(); ++leaf) {
+  for (LeafNumber leaf = 0; leaf < domain.leaves(); ++leaf) {
     const Cell& cell = domain.leaf(leaf);
     // Bounds are inclusive, so a side of one coordinate is one unit long.
     const double sides[3] = {cell.high.x - cell.low.x + 1.0, cell.high.y - cell.low.y + 1.0,

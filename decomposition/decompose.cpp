@@ -176,6 +176,7 @@ void Decomposition::set_up(const Domain& previous) {
     comm_.together([&] {
       check_size(own_.size());
       scheme_ = scheme_of(parameters_, root_);
+      check_leaves(parameters_, root_.leaves, comm_.size());
     });
     const bool has_work = comm_.max(own_.has_work() ? 1 : 0) > 0;
     root_.weight = comm_.sum(own_.weigh(has_work));
@@ -310,7 +311,7 @@ LeafOwners Decomposition::owners() const {
 }
 
 void warn_about_idle_ranks(const Communicator& comm, const Domain& domain) {
-  const int idle = comm.size() - domain.leaves();
+  const LeafNumber idle = comm.size() - domain.leaves();
   if (comm.is_master() && idle > 0)
     fmt::print(stderr, "grove: warning: {} ranks, but only {} to share out: {} {} idle\n", comm.size(),
                how_many(domain.leaves(), "leaf", "leaves"), idle, idle == 1 ? "stays" : "stay");

@@ -33,7 +33,7 @@ void Domain::give_out(LeafOwners to, const Communicator& comm) {
   own = owners.own(comm.rank());
   leaf_begin = {0};
   for (const OwnLeaves::Run& run : own.runs())
-    for (std::int32_t index = run.begin; index < run.end; ++index)
+    for (LeafNumber index = run.begin; index < run.end; ++index)
       leaf_begin.push_back(leaf_begin.back() + leaf(index).count);
 }
 

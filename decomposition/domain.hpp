@@ -35,10 +35,10 @@ struct Domain {
   /// The first particle of each leaf of this rank in its particle arrays, length own leaves + 1.
   std::vector<Count> leaf_begin;
 
-  std::int32_t leaves() const { return cells.empty() ? 0 : cells[0].leaves; }
+  LeafNumber leaves() const { return cells.empty() ? 0 : cells[0].leaves; }
   /// A leaf that is known.
-  const Cell& leaf(std::int32_t index) const {
-    const std::int32_t known = is_whole ? index : own.before(index);
+  const Cell& leaf(LeafNumber index) const {
+    const LeafNumber known = is_whole ? index : own.before(index);
     return cells[static_cast<std::size_t>(leaf_cell[static_cast<std::size_t>(known)])];
   }
   /// Makes these the cells, all that there are.

@@ -44,8 +44,8 @@ DomainCells domain_cells(const Domain& domain) {
     add_cuts(domain, number, own.cuts);
     const std::int32_t leaf = domain.own.before(cell.first_leaf);
     own.cells.push_back({static_cast<std::uint64_t>(domain.leaf_begin[static_cast<std::size_t>(leaf)]),
-                         static_cast<std::uint32_t>(cell.count), leaf, cell.leaves, first_cut,
-                         static_cast<std::uint32_t>(own.cuts.size()) - first_cut});
+                         static_cast<std::uint32_t>(cell.count), leaf, static_cast<std::int32_t>(cell.leaves),
+                         first_cut, static_cast<std::uint32_t>(own.cuts.size()) - first_cut});
   }
   return own;
 }

@@ -38,7 +38,8 @@ KnownCells known_cells(const Domain& domain, int rank) {
   const CoverRule may_be_cover(domain.cells[0].count, domain.owners);
   struct Found {
     int owner;
-    std::int32_t first_leaf, cell;
+    LeafNumber first_leaf;
+    std::int32_t cell;
   };
   std::vector<Found> covers;
   std::vector<bool> is_covered(known.cells.size(), false);

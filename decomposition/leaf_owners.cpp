@@ -9,11 +9,11 @@ int owner_of(std::int32_t number, std::span<const std::int32_t> first) {
   return static_cast<int>(std::upper_bound(first.begin(), first.end(), number) - first.begin()) - 1;
 }
 
-LeafOwners::LeafOwners(std::span<const Run> runs, std::int32_t leaves, int ranks)
+LeafOwners::LeafOwners(std::span<const Run> runs, LeafNumber leaves, int ranks)
     : leaves_(leaves), ranks_(ranks) {
-  std::int32_t begin = 0;
+  LeafNumber begin = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const std::int32_t end = i + 1 < runs.size() ? runs[i + 1].first_leaf : leaves;
+    const LeafNumber end = i + 1 < runs.size() ? runs[i + 1].first_leaf : leaves;
     if (runs[i].first_leaf != begin || end < begin || runs[i].rank < 0 || runs[i].rank >= ranks)
       throw std::logic_error("runs of leaves that do not hold each leaf once");
     begin = end;
@@ -23,13 +23,13 @@ LeafOwners::LeafOwners(std::span<const Run> runs, std::int32_t leaves, int ranks
   if (begin != leaves) throw std::logic_error("runs of leaves that do not hold each leaf once");
 }
 
-std::size_t LeafOwners::run_of(std::int32_t leaf) const {
+std::size_t LeafOwners::run_of(LeafNumber leaf) const {
   const auto behind = std::upper_bound(runs_.begin(), runs_.end(), leaf,
-                                       [](std::int32_t l, const Run& run) { return l < run.first_leaf; });
+                                       [](LeafNumber l, const Run& run) { return l < run.first_leaf; });
   return static_cast<std::size_t>(behind - runs_.begin()) - 1;
 }
 
-std::vector<int> LeafOwners::owners(std::int32_t first, std::int32_t leaves) const {
+std::vector<int> LeafOwners::owners(LeafNumber first, LeafNumber leaves) const {
   std::vector<int> ranks;
   for (std::size_t run = run_of(first); run < runs_.size() && runs_[run].first_leaf < first + leaves; ++run)
     ranks.push_back(runs_[run].rank);

@@ -20,9 +20,10 @@ std::vector<Shared> by_owner(const OwnLeaves& own, const LeafOwners& others) {
   for (const OwnLeaves::Run& mine : own.runs()) {
     while (others.end(next) <= mine.begin) ++next;
     for (std::size_t i = next; i < runs.size() && runs[i].first_leaf < mine.end; ++i) {
-      const std::int32_t begin = std::max(mine.begin, runs[i].first_leaf);
-      parts.push_back(
-          {{begin, std::min(mine.end, others.end(i)), mine.before + begin - mine.begin}, runs[i].rank});
+      const LeafNumber begin = std::max(mine.begin, runs[i].first_leaf);
+      parts.push_back({{begin, std::min(mine.end, others.end(i)),
+                        mine.before + static_cast<std::int32_t>(begin - mine.begin)},
+                       runs[i].rank});
     }
   }
   std::stable_sort(parts.begin(), parts.end(),
@@ -45,7 +46,7 @@ LeafTransfer::Ways LeafTransfer::ways_of(int rank, const LeafOwners& from, const
   const auto ranks = static_cast<std::size_t>(to.ranks());
   Ways ways{{}, {}, {}, std::vector<Count>(ranks, 0), std::vector<Count>(ranks, 0), 0};
   ways.size = static_cast<std::size_t>(after[static_cast<std::size_t>(coming.size())]);
-  const auto at = [](std::span<const Count> begin, std::int32_t leaf) {
+  const auto at = [](std::span<const Count> begin, LeafNumber leaf) {
     return static_cast<std::size_t>(begin[static_cast<std::size_t>(leaf)]);
   };
   const auto count = [&](std::span<const Count> begin, const OwnLeaves::Run& run) {

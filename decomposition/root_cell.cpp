@@ -182,15 +182,23 @@ CutScheme scheme_of(const DecompositionParameters& parameters, Cell& root) {
                                  count == 1 ? "is" : "are", how_many(count, "particle")));
   const Count size = leaf_size_of(parameters, count);
   const bool exact = parameters.rule == CutRule::halves && parameters.leaf_size == 0 && parameters.leaves > 0;
-  const Count leaves = exact ? parameters.leaves : quanta(count, size);
-  if (leaves > std::numeric_limits<std::int32_t>::max() / 2)
-    throw InputError(fmt::format("{} leaves are too many: choose larger leaves", leaves));
-  root.leaves = static_cast<std::int32_t>(leaves);
+  root.leaves = exact ? parameters.leaves : quanta(count, size);
   CutScheme scheme{parameters.rule, size, parameters.epoch};
   if (scheme.rule == CutRule::domains)
     scheme.domain_cell = std::max(
         parameters.domain_cell > 0 ? parameters.domain_cell : default_domain_cell(count, size), size);
   return scheme;
+}
+
+void check_leaves(const DecompositionParameters& parameters, LeafNumber leaves, int ranks) {
+  constexpr LeafNumber most =
+      std::numeric_limits<std::int32_t>::max() / 2;  // their cells have 32-bit indices
+  if (parameters.all_cells && leaves > most)
+    throw InputError(
+        fmt::format("{} leaves are too many, as every rank gets all cells: choose larger leaves", leaves));
+  if (leaves / ranks > most)
+    throw InputError(fmt::format("{} leaves on {} are too many: choose larger leaves, or use more ranks",
+                                 leaves, how_many(ranks, "rank")));
 }
 
 Count leaf_size_of(const DecompositionParameters& parameters, Count particles) {

@@ -39,4 +39,7 @@ CellAxes axes_of(const DecompositionParameters& parameters);
 /// InputError if there are no particles or fewer than leaves.
 CutScheme scheme_of(const DecompositionParameters& parameters, Cell& root);
 
+/// InputError if a rank could not number its cells, of so many leaves on all ranks.
+void check_leaves(const DecompositionParameters& parameters, LeafNumber leaves, int ranks);
+
 }  // namespace grove

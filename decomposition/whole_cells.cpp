@@ -13,7 +13,8 @@ WholeCells::WholeCells(const Domain& domain) : leaves_(domain.leaves()) {
     if (!domain.owners.have_one(cell.first_leaf, cell.leaves)) return true;
     if (!domain.own.holds(cell.first_leaf)) return false;
     if (!cell.is_leaf() && !cell.is_whole(domain.domain_cell)) return true;
-    cells_.push_back({cell.first_leaf, cell.leaves, domain.own.before(cell.first_leaf)});
+    cells_.push_back(
+        {cell.first_leaf, static_cast<std::int32_t>(cell.leaves), domain.own.before(cell.first_leaf)});
     return false;
   });
 }
@@ -29,7 +30,7 @@ std::vector<Count> WholeCells::sums(std::span<const Count> by_leaf) const {
 
 LeafOwners WholeCells::owners(const Communicator& comm, std::span<const int> to) const {
   std::vector<LeafOwners::Run> own;
-  std::int32_t next = -1;  // leaf behind the last one
+  LeafNumber next = -1;  // leaf behind the last one
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     if (own.empty() || own.back().rank != to[i] || cells_[i].first != next)
       own.push_back({cells_[i].first, to[i]});
@@ -66,7 +67,7 @@ class ShareFinder {
   std::vector<Share> own(const Shares& shares) const {
     Count before = std::accumulate(weight_.begin(), weight_.begin() + own_rank_, Count{0});
     std::vector<Share> own;
-    std::int32_t next = -1;  // leaf behind the last one
+    LeafNumber next = -1;  // leaf behind the last one
     for (const OwnCell& cell : own_) {
       const int rank = shares.owner(before, cell.weight);
       if (own.empty() || own.back().rank != rank || cell.first_leaf != next)
@@ -81,7 +82,7 @@ class ShareFinder {
  private:
   struct OwnCell {
     IntegerPosition begin;
-    std::int32_t first_leaf, leaves;
+    LeafNumber first_leaf, leaves;
     Count weight;
   };
 

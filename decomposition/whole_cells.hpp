@@ -29,11 +29,12 @@ class WholeCells {
 
  private:
   struct Leaves {
-    std::int32_t first, count;
+    LeafNumber first;
+    std::int32_t count;
     std::int32_t own;  ///< own number of the first one
   };
   std::vector<Leaves> cells_;
-  std::int32_t leaves_;
+  LeafNumber leaves_;
 };
 
 /// The parts of the cube that ranks are to own: those of their runs, or, if these take longer than others by

@@ -18,7 +18,7 @@ inline constexpr int checkpoint_format = 20;
 /// A file of a checkpoint.
 struct CheckpointPiece {
   /// Leaves that follow each other, from one up to another one.
-  using Leaves = std::pair<std::int32_t, std::int32_t>;
+  using Leaves = std::pair<LeafNumber, LeafNumber>;
 
   std::string name;            ///< in the folder of the checkpoint
   std::int64_t size = 0;       ///< bytes
@@ -36,7 +36,7 @@ struct CheckpointManifest {
   std::string time_text;  ///< as it is shown to the user
   UnitNames shown;        ///< what the run shows values in, which its tables go on with
   Count particles = 0;
-  std::int32_t leaves = 0;
+  LeafNumber leaves = 0;
   std::map<std::string, std::string> parameters;  ///< fixed_parameters()
   std::vector<CheckpointPiece> pieces;  ///< what all ranks know alike; then the leaves, rank by rank
 };

@@ -27,7 +27,7 @@ struct Paths {
 Paths paths_of(const Domain& domain) {
   Paths paths;
   for (std::size_t own = 0; own + 1 < domain.leaf_begin.size(); ++own) {
-    const std::int32_t leaf = domain.own.leaf(static_cast<std::int32_t>(own));
+    const LeafNumber leaf = domain.own.leaf(static_cast<std::int32_t>(own));
     const auto begin = static_cast<std::uint64_t>(domain.leaf_begin[own]);
     const std::size_t path = paths.steps.size();
     std::size_t at = 0;
@@ -38,8 +38,8 @@ Paths paths_of(const Domain& domain) {
       at = goes_left ? child : child + 1;
     }
     paths.leaf_cell.push_back(at);
-    paths.leaves.push_back({begin, static_cast<std::uint64_t>(domain.leaf_begin[own + 1]) - begin, path,
-                            static_cast<std::uint32_t>(paths.steps.size() - path), leaf});
+    paths.leaves.push_back({begin, static_cast<std::uint64_t>(domain.leaf_begin[own + 1]) - begin, path, leaf,
+                            static_cast<std::uint32_t>(paths.steps.size() - path)});
   }
   return paths;
 }

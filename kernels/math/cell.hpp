@@ -29,9 +29,9 @@ struct Cell {
   Count first = 0;                               ///< its first particle, in left-to-right order of the tree
   Count count = 0;                               ///< its particles
   Count weight = 0;                              ///< the sum of their weights
-  std::int32_t child = -1;      ///< index of its left child, the right one follows; -1: the cell is a leaf
-  std::int32_t first_leaf = 0;  ///< its leftmost leaf, in left-to-right order
-  std::int32_t leaves = 1;      ///< leaves below it; 1 for a leaf; see CutScheme::knows_leaves()
+  std::int32_t child = -1;    ///< index of its left child, the right one follows; -1: the cell is a leaf
+  LeafNumber first_leaf = 0;  ///< its leftmost leaf, in left-to-right order
+  LeafNumber leaves = 1;      ///< leaves below it; 1 for a leaf; see CutScheme::knows_leaves()
 
   GROVE_HOST_DEVICE bool is_leaf() const { return child < 0; }
   /// True if it is never divided among ranks: it has at most so many particles, or they are all in one place

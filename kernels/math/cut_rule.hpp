@@ -169,17 +169,17 @@ GROVE_HOST_DEVICE constexpr Count middle_left_count(Count count, Count left_of_m
 
 /// Rule `halves`: how many of `leaves` >= 2 go left, so that the tree is nearly complete and its cells in
 /// breadth-first order are an array heap: with l = ceil(log2 d), min(d - 2^(l-2), 2^(l-1)); 1 of 2.
-GROVE_HOST_DEVICE constexpr std::int32_t halves_left_leaves(std::int32_t leaves) {
+GROVE_HOST_DEVICE constexpr LeafNumber halves_left_leaves(LeafNumber leaves) {
   if (leaves == 2) return 1;
-  std::int32_t half = 1;  // 2^(l-1)
-  while (2 * static_cast<Count>(half) < leaves) half *= 2;
-  const std::int32_t rest = leaves - half / 2;
+  LeafNumber half = 1;  // 2^(l-1)
+  while (2 * half < leaves) half *= 2;
+  const LeafNumber rest = leaves - half / 2;
   return rest < half ? rest : half;
 }
 
 /// Rule `halves`: the longest prefix of weight w with w * leaves <= left leaves * weight, at least one
 /// particle per leaf on either side. The cell has at least as many particles as leaves.
-GROVE_HOST_DEVICE constexpr CutTarget halves_target(Count count, Count weight, std::int32_t leaves) {
+GROVE_HOST_DEVICE constexpr CutTarget halves_target(Count count, Count weight, LeafNumber leaves) {
   const Count left = halves_left_leaves(leaves);
   // floor(left * weight / leaves) without a product that could overflow: weight = q * leaves + r.
   const Count bound = left * (weight / leaves) + left * (weight % leaves) / leaves;
@@ -200,12 +200,10 @@ struct CutScheme {
 
   /// Leaves of a tree over `count` particles, if it is not geometric; else the least that there can be. Under
   /// `halves` their number is given.
-  GROVE_HOST_DEVICE constexpr std::int32_t leaves_of(Count count) const {
-    return static_cast<std::int32_t>(quanta(count, quantum));
-  }
+  GROVE_HOST_DEVICE constexpr LeafNumber leaves_of(Count count) const { return quanta(count, quantum); }
 
   /// True if a cell of so many particles and leaves (`halves`) is a leaf.
-  GROVE_HOST_DEVICE constexpr bool is_leaf(Count count, std::int32_t leaves) const {
+  GROVE_HOST_DEVICE constexpr bool is_leaf(Count count, LeafNumber leaves) const {
     return rule == CutRule::halves ? leaves <= 1 : count <= quantum;
   }
   /// True if the number of leaves below all cells is known before they are cut. If not, the `leaves` of a
@@ -233,7 +231,7 @@ struct CutScheme {
   }
 
   /// The target of a cell that is no leaf. left_of_middle is only read if needs_middle().
-  GROVE_HOST_DEVICE constexpr CutTarget target(Count count, Count weight, std::int32_t leaves,
+  GROVE_HOST_DEVICE constexpr CutTarget target(Count count, Count weight, LeafNumber leaves,
                                                Count left_of_middle) const {
     if (rule == CutRule::halves) return halves_target(count, weight, leaves);
     const bool is_rounded = !is_geometric(count) || left_of_middle == 0;
@@ -243,13 +241,13 @@ struct CutScheme {
 
   /// The leaves of the two children of a cell.
   struct ChildLeaves {
-    std::int32_t left, right;
+    LeafNumber left, right;
   };
   /// leaves, count: of the cell; left_count: its particles that go left.
-  GROVE_HOST_DEVICE constexpr ChildLeaves child_leaves(std::int32_t leaves, Count count,
+  GROVE_HOST_DEVICE constexpr ChildLeaves child_leaves(LeafNumber leaves, Count count,
                                                        Count left_count) const {
     if (rule != CutRule::halves) return {leaves_of(left_count), leaves_of(count - left_count)};
-    const std::int32_t left = halves_left_leaves(leaves);
+    const LeafNumber left = halves_left_leaves(leaves);
     return {left, leaves - left};
   }
 };

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
+
+#include "base/errors.hpp"
+#include "base/types.hpp"
 
 namespace grove {
 
@@ -13,7 +17,7 @@ class OwnLeaves {
  public:
   /// Some that follow each other in the ORB: from one up to another one.
   struct Run {
-    std::int32_t begin, end;
+    LeafNumber begin, end;
     std::int32_t before;  ///< own leaves to the left
 
     friend bool operator==(const Run&, const Run&) = default;
@@ -26,10 +30,13 @@ class OwnLeaves {
     if (leaves > 0) own.add(0, leaves);
     return own;
   }
-  /// Adds those from one up to another one, which lie behind all that were added before.
-  void add(std::int32_t begin, std::int32_t end) {
+  /// Adds those from one up to another one, which lie behind all that were added before. InputError: they
+  /// cannot be numbered.
+  void add(LeafNumber begin, LeafNumber end) {
+    if (end - begin > std::numeric_limits<std::int32_t>::max() - size_)
+      throw InputError("2^31 leaves or more on one rank: choose larger leaves, or use more ranks");
     runs_.push_back({begin, end, size_});
-    size_ += end - begin;
+    size_ += static_cast<std::int32_t>(end - begin);
   }
 
   std::int32_t size() const { return size_; }
@@ -37,20 +44,20 @@ class OwnLeaves {
 
   /// How many lie to the left of a leaf of the ORB: the own number of one that is own. Cost: the logarithm of
   /// the runs, as of all below.
-  std::int32_t before(std::int32_t leaf) const {
+  std::int32_t before(LeafNumber leaf) const {
     const auto behind = std::upper_bound(runs_.begin(), runs_.end(), leaf,
-                                         [](std::int32_t l, const Run& run) { return l < run.begin; });
+                                         [](LeafNumber l, const Run& run) { return l < run.begin; });
     if (behind == runs_.begin()) return 0;
     const Run& run = behind[-1];
-    return run.before + std::min(leaf, run.end) - run.begin;
+    return run.before + static_cast<std::int32_t>(std::min(leaf, run.end) - run.begin);
   }
   /// How many there are of those from one on.
-  std::int32_t among(std::int32_t first, std::int32_t leaves) const {
+  std::int32_t among(LeafNumber first, LeafNumber leaves) const {
     return before(first + leaves) - before(first);
   }
-  bool holds(std::int32_t leaf) const { return among(leaf, 1) == 1; }
+  bool holds(LeafNumber leaf) const { return among(leaf, 1) == 1; }
   /// The number in the ORB of an own one.
-  std::int32_t leaf(std::int32_t number) const {
+  LeafNumber leaf(std::int32_t number) const {
     const auto behind = std::upper_bound(runs_.begin(), runs_.end(), number,
                                          [](std::int32_t n, const Run& run) { return n < run.before; });
     return behind[-1].begin + number - behind[-1].before;

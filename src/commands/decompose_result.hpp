@@ -58,7 +58,7 @@ struct DecomposeResult {
   std::string device_name;  ///< of rank 0
   std::string payload;      ///< word_of(PayloadPath); empty: no GPU
   Count particles = 0;
-  std::int32_t leaves = 0;
+  LeafNumber leaves = 0;
   std::int64_t rounds = 0, collectives = 0;
   std::map<std::string, PhaseResult> phases;
   std::vector<PhaseResult> levels;  ///< of the tree, from the root on

@@ -33,7 +33,7 @@ inline constexpr const char* force_phases[] = {"decompose", "build", "sort", "mo
 struct ForceResult {
   std::string file;
   int ranks = 1;
-  std::int32_t leaves = 0;
+  LeafNumber leaves = 0;
   CutRule rule = CutRule::domains;
   Units units;
   GravityParameters gravity;

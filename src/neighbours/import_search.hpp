@@ -16,7 +16,7 @@ namespace grove {
 
 /// A bucket of another rank that is imported.
 struct ImportedBucket {
-  std::int32_t leaf;   ///< number in the ORB
+  LeafNumber leaf;     ///< number in the ORB
   std::int32_t count;  ///< its particles
 };
 

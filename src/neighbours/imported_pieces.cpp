@@ -9,10 +9,10 @@ namespace grove {
 ImportedPieces::ImportedPieces(std::span<const ImportedBucket> buckets, std::uint32_t first,
                                const OwnLeaves& own) {
   for (const ImportedBucket& bucket : buckets) counts_.push_back(bucket.count);
-  std::vector<std::pair<std::int32_t, Place>> leaves;  // by their numbers in the ORB
+  std::vector<std::pair<LeafNumber, Place>> leaves;  // by their numbers in the ORB
   for (const OwnLeaves::Run& run : own.runs())
-    for (std::int32_t leaf = run.begin; leaf < run.end; ++leaf)
-      leaves.push_back({leaf, {true, run.before + leaf - run.begin}});
+    for (LeafNumber leaf = run.begin; leaf < run.end; ++leaf)
+      leaves.push_back({leaf, {true, run.before + static_cast<std::int32_t>(leaf - run.begin)}});
   for (std::size_t begin = 0, end = 0; begin < buckets.size(); begin = end) {
     while (end < buckets.size() && buckets[end].leaf == buckets[begin].leaf) ++end;
     leaves.push_back({buckets[begin].leaf, {false, static_cast<std::int32_t>(pieces_.size())}});

@@ -26,7 +26,7 @@ Domain lopsided_domain(std::int32_t leaves) {
   for (std::size_t c = 0; c < domain.cells.size(); ++c) {
     const Cell cell = domain.cells[c];
     if (cell.leaves == 1) continue;
-    const std::int32_t left = std::max(1, cell.leaves / 4);
+    const LeafNumber left = std::max(LeafNumber{1}, cell.leaves / 4);
     domain.cells[c].child = static_cast<std::int32_t>(domain.cells.size());
     domain.cells.push_back(leaf_cells(cell.first_leaf, left));
     domain.cells.push_back(leaf_cells(cell.first_leaf + left, cell.leaves - left));

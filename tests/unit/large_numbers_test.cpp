@@ -61,20 +61,55 @@ TEST(LargeNumbers, cells_of_more_than_2_to_the_40_particles_are_cut_into_full_le
   EXPECT_EQ(default_domain_cell(count, 4096), 131072);
 }
 
-/// Leaves of all ranks have 32-bit numbers; a clear error says so where there would be more.
-TEST(LargeNumbers, leaves_that_cannot_be_numbered_are_refused) {
+TEST(LargeNumbers, leaves_of_all_ranks_are_counted_beyond_32_bits) {
   Cell root;
-  root.count = (Count{1} << 42) - 4096;
+  root.count = (Count{1} << 45) + 1;
   EXPECT_EQ(scheme_of({}, root).quantum, 4096);
-  EXPECT_EQ(root.leaves, (1 << 30) - 1) << "of nearly 32768 GPUs of 2^27";
-  for (const Count count : {Count{1} << 42, Count{1} << 43, Count{1} << 44}) {
-    root.count = count;
-    EXPECT_THROW(scheme_of({}, root), InputError) << count;
-  }
-  root.count = beyond_32_bits;
-  DecompositionParameters tiny;
-  tiny.leaf_size = 2;
-  EXPECT_THROW(scheme_of(tiny, root), InputError);
+  EXPECT_EQ(root.leaves, (LeafNumber{1} << 33) + 1) << "of 2^18 GPUs of 2^27";
+  const CutScheme halves{CutRule::halves};
+  const auto children = halves.child_leaves(root.leaves, root.count, 0);
+  EXPECT_EQ(children.left, (LeafNumber{1} << 32) + 1) << "a full tree, and one more leaf on the left";
+  EXPECT_EQ(children.left + children.right, root.leaves);
+}
+
+/// A rank's own leaves, and the cells that it knows, have 32-bit numbers; a clear error says so where there
+/// would be more.
+TEST(LargeNumbers, leaves_that_a_rank_cannot_number_are_refused) {
+  DecompositionParameters known;
+  known.all_cells = false;
+  constexpr LeafNumber most = (1 << 30) - 1;
+  EXPECT_NO_THROW(check_leaves(known, gpus * most, static_cast<int>(gpus)));
+  EXPECT_THROW(check_leaves(known, gpus * (most + 1), static_cast<int>(gpus)), InputError);
+  EXPECT_NO_THROW(check_leaves({}, most, static_cast<int>(gpus)));
+  EXPECT_THROW(check_leaves({}, most + 1, static_cast<int>(gpus)), InputError) << "all cells on each";
+  OwnLeaves own;
+  own.add(beyond_32_bits, beyond_32_bits + INT_MAX);
+  EXPECT_EQ(own.size(), INT_MAX);
+  EXPECT_THROW(own.add(2 * beyond_32_bits, 2 * beyond_32_bits + 1), InputError);
+}
+
+/// Two runs for each of 10000 ranks, of 2^20 and 2^19 leaves in turn: 2^33.8 in all.
+TEST(LargeNumbers, ranks_own_leaves_beyond_32_bits) {
+  constexpr LeafNumber first = 1 << 20, second = 1 << 19, half = gpus * first, all = gpus * (first + second);
+  std::vector<LeafOwners::Run> runs;
+  for (int rank = 0; rank < gpus; ++rank) runs.push_back({rank * first, rank});
+  for (int rank = 0; rank < gpus; ++rank)
+    runs.push_back({half + rank * second, static_cast<int>(gpus) - 1 - rank});
+  const LeafOwners owners(runs, all, static_cast<int>(gpus));
+  EXPECT_EQ(owners.leaves(), all);
+  EXPECT_EQ(owners.owner(half - 1), gpus - 1);
+  EXPECT_EQ(owners.owner(all - 1), 0);
+  EXPECT_TRUE(owners.have_one(half + 7 * second, second));
+  EXPECT_FALSE(owners.have_one(half + 7 * second, second + 1));
+  EXPECT_EQ(owners.owners(half + 6 * second, 2 * second),
+            (std::vector<int>{static_cast<int>(gpus) - 8, static_cast<int>(gpus) - 7}));
+  const OwnLeaves own = owners.own(7000);
+  EXPECT_EQ(own.size(), first + second);
+  const LeafNumber in_second = half + (gpus - 1 - 7000) * second;
+  EXPECT_EQ(own.before(in_second + 5), first + 5);
+  EXPECT_EQ(own.leaf(static_cast<std::int32_t>(first + 5)), in_second + 5);
+  EXPECT_EQ(own.among(0, all), own.size());
+  EXPECT_FALSE(own.holds(in_second + second));
 }
 
 TEST(LargeNumbers, a_rank_that_cannot_number_its_particles_refuses_them) {
@@ -82,14 +117,14 @@ TEST(LargeNumbers, a_rank_that_cannot_number_its_particles_refuses_them) {
   EXPECT_THROW(check_size(std::size_t{1} << 32), InputError);
 }
 
-/// Eight ranks with an octant each, of 2^33 particles and more.
+/// Eight ranks with an octant each, of 2^42 particles and more, in 2^33 leaves.
 TEST(LargeNumbers, the_top_of_the_tree_counts_beyond_32_bits) {
   constexpr Coordinate half = Coordinate{1} << 31;
   std::vector<Segment> segments;
   Count all = 0;
   for (int rank = 0; rank < 8; ++rank) {
     const Coordinate x = rank & 1 ? half : 0, y = rank & 2 ? half : 0, z = rank & 4 ? half : 0;
-    const Count count = (Count{1} << 33) + rank;
+    const Count count = (Count{1} << 42) + rank;
     const ParticleId first = ~ParticleId{0} - static_cast<ParticleId>(rank);
     segments.push_back({{x, y, z},
                         {x + half - 1, y + half - 1, z + half - 1},
@@ -103,12 +138,14 @@ TEST(LargeNumbers, the_top_of_the_tree_counts_beyond_32_bits) {
   const TopOfSegments top = top_of(segments, scheme, 5, 8);
   EXPECT_EQ(top.cells[0].count, all);
   EXPECT_EQ(top.cells[0].weight, 1000 * all);
+  EXPECT_GE(top.cells[0].leaves, LeafNumber{1} << 33);
   EXPECT_EQ(top.moves.most, 0);
   ASSERT_EQ(top.frontier.size(), 8u);
   Count before = 0;
   for (std::size_t i = 0; i < 8; ++i) {
     const Cell& cell = top.cells[static_cast<std::size_t>(top.frontier.cell(i))];
-    EXPECT_EQ(cell.count, (Count{1} << 33) + static_cast<Count>(i));
+    EXPECT_EQ(cell.count, (Count{1} << 42) + static_cast<Count>(i));
+    EXPECT_EQ(cell.leaves, (LeafNumber{1} << 30) + (i > 0 ? 1 : 0));
     EXPECT_EQ(cell.first, before);
     EXPECT_EQ(top.frontier.first(i), before);
     EXPECT_EQ(top.frontier.owner(i), static_cast<int>(i));

@@ -157,7 +157,7 @@ class Levels {
     return {place_[c],
             static_cast<std::uint64_t>(cell.count),
             {cell.low, cell.high},
-            cell.leaves,
+            static_cast<std::int32_t>(cell.leaves),
             from_[c],
             static_cast<std::int32_t>(c)};
   }

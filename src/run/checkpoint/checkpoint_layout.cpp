@@ -55,7 +55,7 @@ static_assert(Offsets<14>{offsetof(F, particles), offsetof(F, active), offsetof(
 
 static_assert(sizeof(BlockClock::State) == 16 && sizeof(Epoch) == 32 && sizeof(Frame) == 56 &&
               sizeof(GravityState) == 544 && sizeof(GravitySetup) == 208 && sizeof(WalkSetup) == 168 &&
-              sizeof(DomainHead) == 144 && sizeof(Cell) == 80 && sizeof(NodeLinks) == 16);
+              sizeof(DomainHead) == 144 && sizeof(Cell) == 88 && sizeof(NodeLinks) == 16);
 
 }  // namespace
 }  // namespace grove

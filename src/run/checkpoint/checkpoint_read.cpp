@@ -27,7 +27,7 @@ void add_overlaps(const OwnLeaves& own_leaves, const CheckpointPiece& piece, std
   std::int64_t before = 0;
   for (const auto& [begin, end] : piece.leaves) {
     for (const OwnLeaves::Run& own : own_leaves.runs()) {
-      const std::int32_t from = std::max(own.begin, begin), to = std::min(own.end, end);
+      const LeafNumber from = std::max(own.begin, begin), to = std::min(own.end, end);
       if (from < to)
         overlaps.push_back({&piece, static_cast<std::size_t>(own.before + from - own.begin),
                             before + from - begin, static_cast<std::size_t>(to - from)});

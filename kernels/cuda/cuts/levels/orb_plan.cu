@@ -97,7 +97,7 @@ __device__ OrbCell child_of(const CutScheme& scheme, const CellTask& parent, con
   child.first = side == 0 ? parent.first : parent.first + parent.left;
   child.count = side == 0 ? parent.left : parent.count - parent.left;
   child.bounds = bounds.of(side);
-  child.leaves = side == 0 ? leaves.left : leaves.right;
+  child.leaves = static_cast<std::int32_t>(side == 0 ? leaves.left : leaves.right);
   child.from = 1 - parent.from;
   child.number = number;
   return child;

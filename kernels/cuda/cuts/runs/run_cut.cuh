@@ -51,10 +51,10 @@ __device__ inline std::uint32_t add_children(const RunWork& work, std::uint32_t 
       work.scheme.child_leaves(cell.leaves, static_cast<Count>(cell.count), static_cast<Count>(left));
   RunCell &first = work.cells[child], &second = work.cells[child + 1];
   first.first = cell.first, first.count = left;
-  first.leaves = leaves.left;
+  first.leaves = static_cast<std::int32_t>(leaves.left);
   first.first_run = left_runs.begin, first.runs = left_runs.count;
   second.first = cell.first + left, second.count = cell.count - left;
-  second.leaves = leaves.right;
+  second.leaves = static_cast<std::int32_t>(leaves.right);
   second.first_run = right_runs.begin, second.runs = right_runs.count;
   return child;
 }

@@ -6,6 +6,7 @@
 #include "kernels/cuda/cuts/services/delegated_records.hpp"
 #include "kernels/cuda/device/check.cuh"
 #include "kernels/cuda/device/launch.cuh"
+#include "kernels/math/cell_walk.hpp"
 
 namespace grove::cuda {
 namespace {
@@ -118,12 +119,16 @@ __global__ void count_before(const std::uint32_t* sorted, std::uint32_t count, c
 
 constexpr std::uint64_t delegated_of_tile = 1u << 12;
 
+/// Cells without children are numbered from left to right.
 std::vector<Step> steps_of(std::span<const Cell> cells) {
   std::vector<Step> steps;
   steps.reserve(cells.size());
   for (const Cell& c : cells)
-    steps.push_back(
-        {c.cut.id, c.cut.coordinate, c.is_leaf() ? -1 : c.cut.axis, c.is_leaf() ? c.first_leaf : c.child});
+    steps.push_back({c.cut.id, c.cut.coordinate, c.is_leaf() ? -1 : c.cut.axis, c.child});
+  std::int32_t number = 0;
+  for_each_leaf(cells, 0, [&](std::int32_t cell, const Cell&) {
+    steps[static_cast<std::size_t>(cell)].next = number++;
+  });
   return steps;
 }
 
@@ -177,13 +182,13 @@ std::vector<std::uint32_t> sort_by_leaf(const Columns (&columns)[2],
                                          tiles.tile_size(), ids, device_steps.data(), leaf[0].data(),
                                          source[0].data());
   launched("Grove::cuda::find_leaves", 20 * count);
-  sort_pairs(leaf, source, std::bit_width(static_cast<std::uint32_t>(cells[0].leaves)));
+  sort_pairs(leaf, source, std::bit_width(static_cast<std::uint32_t>(cells.size())));
   bring<<<tiles.size(), threads>>>(columns[0], columns[1], device_segments.data(), tiles.data(),
                                    tiles.tile_size(), source[1].data());
   launched("Grove::cuda::bring", 36 * count);
 
   for (const std::int32_t cell : leaves)
-    wanted.push_back(static_cast<std::uint32_t>(cells[static_cast<std::size_t>(cell)].first_leaf));
+    wanted.push_back(static_cast<std::uint32_t>(steps[static_cast<std::size_t>(cell)].next));
   const DeviceArray<std::uint32_t> device_wanted{std::span<const std::uint32_t>(wanted)};
   const DeviceArray<std::uint32_t> found(wanted.size());
   const auto number = static_cast<std::uint32_t>(wanted.size());

@@ -24,8 +24,8 @@ struct LeafParticles {
 struct AuditedLeaf {
   std::uint64_t first, count;  ///< its particles
   std::uint64_t path;          ///< where its steps begin
+  LeafNumber number;
   std::uint32_t steps;
-  std::int32_t number;
 };
 /// A step of a path: the cell, and whether its left child is next.
 struct PathStep {
