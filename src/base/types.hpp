@@ -13,8 +13,8 @@ using Coordinate = std::uint32_t;
 /// A number of particles, or an offset into them, over all ranks.
 using Count = std::int64_t;
 
-/// Number of a leaf of the ORB from left to right, or a number of leaves, over all ranks. Own leaves of a rank
-/// are numbered by std::int32_t.
+/// Number of a leaf of the ORB from left to right, or a number of leaves, over all ranks. Own leaves of a
+/// rank are numbered by std::int32_t.
 using LeafNumber = std::int64_t;
 
 /// Number of particle types in a GADGET-style snapshot (PartType0 .. PartType5).

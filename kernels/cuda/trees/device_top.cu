@@ -21,8 +21,8 @@ namespace {
 TopTable table_of(std::span<const Cell> cells) {
   TopTable table;
   for (const Cell& cell : cells)
-    table.cells.push_back({cell.child, static_cast<std::int32_t>(cell.first_leaf),
-                           static_cast<std::int32_t>(cell.leaves)});
+    table.cells.push_back(
+        {cell.child, static_cast<std::int32_t>(cell.first_leaf), static_cast<std::int32_t>(cell.leaves)});
   if (!cells.empty()) table.own_leaves = table.leaves = table.cells[0].leaves;
   return table;
 }
