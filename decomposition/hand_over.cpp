@@ -1,13 +1,14 @@
 #include "decomposition/hand_over.hpp"
 
 #include <algorithm>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
+#include "base/array.hpp"
 #include "comm/exchange_plan.hpp"
 #include "decomposition/cover_rule.hpp"
 #include "decomposition/join_cells.hpp"
-#include "decomposition/known_cells.hpp"
 
 namespace grove {
 
@@ -78,10 +79,10 @@ class HandOver {
       : comm_(comm),
         domain_(domain),
         to_(to),
-        own_(to.own(comm.rank())),
         is_cover_(domain.cells[0].count, to),
         holdings_(domain),
         is_covered_(holdings_.cells.size(), 0) {
+    comm.together([&] { own_ = to.own(comm.rank()); });
     for (std::size_t i = 0; i < is_covered_.size(); ++i) {
       const Cell& cell = holdings_.cells[i];
       if (is_cover_(cell)) is_covered_[i] = 1;
@@ -96,12 +97,17 @@ class HandOver {
     Subtrees to_all(comm_.all_gather_arrays(std::span<const Cell>(for_all()))), to_this(arrived());
     std::vector<std::int32_t> uncut;
     std::vector<Cell> below;
-    for (const std::int32_t index : holdings_.own) {
-      const bool for_all = !is_covered_[static_cast<std::size_t>(index)],
-                 for_this = has_leaves(own_, holdings_.cells[static_cast<std::size_t>(index)]);
+    for (std::size_t number = 0; number < holdings_.own.size(); ++number) {
+      const std::int32_t index = holdings_.own[number];
+      const Cell& held = holdings_.cells[static_cast<std::size_t>(index)];
+      std::vector<Cell> staying;
       std::span<const Cell> subtree;
-      if (for_all) subtree = to_all.next();
-      if (for_this) subtree = to_this.next();  // with all of the former
+      if (is_covered_[static_cast<std::size_t>(index)] == 0) subtree = to_all.next();
+      if (own_.among(held.first_leaf, held.leaves) > 0) {  // with all of the former
+        const bool stays = domain_.owners.owner(held.first_leaf) == comm_.rank();
+        if (stays) staying = subtree_for(number, comm_.rank());
+        subtree = stays ? std::span<const Cell>(staying) : to_this.next();
+      }
       if (subtree.empty()) continue;
       uncut.push_back(index);
       below.insert(below.end(), subtree.begin(), subtree.end());
@@ -111,8 +117,10 @@ class HandOver {
   }
 
  private:
-  static bool has_leaves(const OwnLeaves& own, const Cell& cell) {
-    return own.among(cell.first_leaf, cell.leaves) > 0;
+  /// What a rank needs to know of one of the holdings of this rank.
+  std::vector<Cell> subtree_for(std::size_t number, int rank) const {
+    return subtree_of(domain_.cells, holdings_.from[number],
+                      [&](const Cell& cell) { return is_cover_.needs_below(cell, rank); });
   }
   /// Calls visit(index in `own` of the holdings, cell) for those of this rank.
   template <class Visit>
@@ -136,14 +144,13 @@ class HandOver {
     return all;
   }
 
-  /// Those of the holdings in which this rank is to have leaves, rank by rank, as each one is needed.
+  /// Those of the holdings of other ranks in which this one is to have leaves, rank by rank.
   std::vector<Cell> arrived() const {
     std::vector<std::vector<Cell>> leaving(static_cast<std::size_t>(comm_.size()));
     for_each_held([&](std::size_t number, const Cell& held) {
       for (const int rank : to_.owners(held.first_leaf, held.leaves)) {
-        const std::vector<Cell> subtree =
-            subtree_of(domain_.cells, holdings_.from[number],
-                       [&](const Cell& cell) { return is_cover_.needs_below(cell, rank); });
+        if (rank == comm_.rank()) continue;
+        const std::vector<Cell> subtree = subtree_for(number, rank);
         std::vector<Cell>& out = leaving[static_cast<std::size_t>(rank)];
         out.insert(out.end(), subtree.begin(), subtree.end());
       }

@@ -28,9 +28,9 @@ struct Holdings {
 std::vector<Cell> cells_below(const Domain& domain, const Holdings& holdings, int rank);
 
 /// Gives the leaves of a domain other owners, and this rank the cells that it needs to know then
-/// (known_part()). Collective. domain (in/out): what this rank knows, or the whole one; as it was, if an
-/// error is thrown. std::logic_error where these are not owners of all its leaves among all ranks. Cost:
-/// cells below what changes hands go to those that need them; all ranks get those down to new covers.
+/// (known_part()), also if it knew all. Collective. domain (in/out): as it was, if an error is thrown.
+/// std::logic_error where these are not owners of all its leaves among all ranks. Cost: cells below what
+/// changes hands go to those that need them; all ranks get those down to new covers.
 void hand_over(const Communicator& comm, Domain& domain, LeafOwners to);
 
 }  // namespace grove

@@ -1,5 +1,6 @@
 #include "decomposition/join_cells.hpp"
 
+#include <limits>
 #include <stdexcept>
 
 #include "kernels/math/leaf_numbers.hpp"
@@ -26,6 +27,8 @@ std::vector<Cell> join_cells(std::span<const Cell> top, std::span<const std::int
   }
 
   const std::size_t size = top.size() + subtrees.size() - uncut.size();
+  if (size > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+    throw std::length_error("more cells than one rank can number: use more ranks");
   std::vector<Cell> joined;
   std::vector<std::size_t> subtree;  // by joined cell: where the one begins that it is in; none: a top cell
   joined.reserve(size);

@@ -47,7 +47,7 @@ class LeafBalance {
   /// times change by less than a thirty-second and there is no decomposition. A change or a move ends that.
   bool may_pay(double now) const;
   /// The runs to be had from now on, if moving leaves for them pays, as is then to be done. interactions,
-  /// particles: by whole cell, rank by rank (WholeCells), the former in a longest step; current: first one of
+  /// particles: by whole cell (WholeCells), rank by rank, the former in a longest step; current: first one of
   /// each rank, length P + 1.
   std::optional<std::vector<std::int32_t>> choose(std::span<const Count> interactions,
                                                   std::span<const Count> particles,

@@ -6,8 +6,8 @@
 
 #include "base/types.hpp"
 
-/// Leaves here are those of CutRule::middle, or whole cells, of which there are fewer; they stand rank by
-/// rank, as WholeCells has them, so that runs are rank by rank, too.
+/// Leaves here are those of CutRule::middle, or whole cells (WholeCells), of which there are fewer; they
+/// stand rank by rank, so that runs are rank by rank, too.
 namespace grove {
 
 /// The most that a rank gets for its speed, over the mean of all ranks. Memory asks for a bound: a run that

@@ -12,7 +12,7 @@
 namespace grove {
 
 /// The cells of this rank that are never divided among ranks (Cell::is_whole()), left to right: what moves
-/// together. If they were, their leaves.
+/// together. Where one is divided all the same, the largest cells in it that lie on one rank.
 class WholeCells {
  public:
   /// Cost: O(known cells).
@@ -39,10 +39,10 @@ class WholeCells {
 
 /// The parts of the cube that ranks are to own: those of their runs, or, if these take longer than others by
 /// more than noise, parts of whole cells that share the work of the last decomposition out anew. For that the
-/// cells stand as in WholeCells, so that only those at the ends of what ranks have change hands.
-/// particle_work: of a particle in a longest step, beside its weight. shares: of all work. by_rungs: the
-/// steps of each rung were shared out (CubeSharing); their sum is less even then, so times have to differ by
-/// more. The same on all ranks. Collective, if other parts could pay. Cost: O(known cells), and a message
+/// cells stand rank by rank, left to right within, so that only those at the ends of what ranks have change
+/// hands. particle_work: of a particle in a longest step, beside its weight. shares: of all work. by_rungs:
+/// the steps of each rung were shared out (CubeSharing); their sum is less even then, so times have to differ
+/// by more. The same on all ranks. Collective, if other parts could pay. Cost: O(known cells), and a message
 /// with the parts.
 KeyRanges balanced_parts(const Communicator& comm, const Domain& domain, Count particle_work,
                          const Shares& shares, bool by_rungs);

@@ -33,8 +33,9 @@ class OwnLeaves {
   /// Adds those from one up to another one, which lie behind all that were added before. InputError: they
   /// cannot be numbered.
   void add(LeafNumber begin, LeafNumber end) {
-    if (end - begin > std::numeric_limits<std::int32_t>::max() - size_)
-      throw InputError("2^31 leaves or more on one rank: choose larger leaves, or use more ranks");
+    constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max() / 2;  // of twice as many cells
+    if (end - begin > most - size_)
+      throw InputError("2^30 leaves or more on one rank: choose larger leaves, or use more ranks");
     runs_.push_back({begin, end, size_});
     size_ += static_cast<std::int32_t>(end - begin);
   }

@@ -1,5 +1,7 @@
 #include "leaf_moves.hpp"
 
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -58,13 +60,20 @@ std::uint32_t LeafMoves::particle_cost() { return comm_.size() == 1 ? 0 : balanc
 
 std::optional<LeafMoves::Choice> LeafMoves::choose(const Backend& backend, const Domain& domain,
                                                    const WholeCells& cells, double now) {
-  const std::vector<Count> own_work = cells.sums(backend.leaf_work(domain)),
-                           own_particles = cells.sums(particles_by_leaf(domain)),
-                           numbers = comm_.all_gather(static_cast<Count>(cells.size())),
-                           work = gather_at(comm_, 0, std::span<const Count>(own_work)),
-                           particles = gather_at(comm_, 0, std::span<const Count>(own_particles));
+  constexpr Count most = std::numeric_limits<int>::max() / sizeof(Count);  // that can be gathered
+  const std::vector<Count> numbers = comm_.all_gather(static_cast<Count>(cells.size()));
+  if (std::accumulate(numbers.begin(), numbers.end(), Count{0}) > most) return std::nullopt;
   std::vector<std::int32_t> current{0};  // the first whole cell of each rank
-  for (const Count number : numbers) current.push_back(current.back() + static_cast<std::int32_t>(number));
+  std::vector<int> bytes;
+  for (const Count number : numbers) {
+    current.push_back(current.back() + static_cast<std::int32_t>(number));
+    bytes.push_back(static_cast<int>(number * static_cast<Count>(sizeof(Count))));
+  }
+  const auto gathered = [&](const std::vector<Count>& own) {
+    return gather_at(comm_, 0, std::span<const Count>(own), std::span<const int>(bytes));
+  };
+  const std::vector<Count> work = gathered(cells.sums(backend.leaf_work(domain))),
+                           particles = gathered(cells.sums(particles_by_leaf(domain)));
   std::vector<std::int32_t> first(current.size(), -1);
   Choice choice;
   if (comm_.is_master())

@@ -43,7 +43,8 @@ class LeafMoves {
     std::vector<int> to;  ///< the rank that each own whole cell goes to
     Count particles = 0;  ///< most_moved(); on the master
   };
-  /// What moves, if that pays. Memory: the master holds two numbers a whole cell of all ranks.
+  /// What moves, if that pays. Nothing does where ranks have more than 2^28 whole cells together. Memory: the
+  /// master holds some five numbers for each whole cell of all ranks.
   std::optional<Choice> choose(const Backend& backend, const Domain& domain, const WholeCells& cells,
                                double now);
 

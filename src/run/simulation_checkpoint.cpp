@@ -8,7 +8,6 @@
 
 #include "base/errors.hpp"
 #include "base/progress.hpp"
-#include "decomposition/known_cells.hpp"
 #include "run/checkpoint/checkpoint_arrays.hpp"
 #include "run/guard/step_forecast.hpp"
 #include "run/start/run_needs.hpp"

@@ -28,14 +28,14 @@ class ManyRanks {
     const Count particles = of_a_rank * ranks;
     int depth = 0;
     while (particles >> depth > domain_cell) ++depth;
-    const std::int32_t leaves = std::int32_t{1} << depth;
+    const LeafNumber leaves = LeafNumber{1} << depth;
     gravity.delta = 0.0091;
     units = WalkUnits::of(1, 0, 1 / static_cast<double>(particles), particles);
     rule = AcceptanceRule::of(gravity, units, 1);
     std::vector<LeafOwners::Run> runs;
     for (int r = 0; r < ranks; ++r) {
       const double off = r == 0 ? 0 : std::sin(1.0 * r) / 4;
-      runs.push_back({static_cast<std::int32_t>(leaves * ((r + off) / ranks)), r});
+      runs.push_back({static_cast<LeafNumber>(static_cast<double>(leaves) * ((r + off) / ranks)), r});
     }
     domain = testing::halved_domain(particles, {runs, leaves, ranks}, rank);
     domain.box = Box::periodic(1);

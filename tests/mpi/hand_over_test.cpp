@@ -80,8 +80,8 @@ TEST_P(HandOver, takes_whole_cells_along) {
   for (std::size_t i = 0; i < cells.size(); ++i) to.push_back((comm_.rank() + (i > 0)) % comm_.size());
   const LeafOwners owners = cells.owners(comm_, to);
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::int32_t first = part.own.leaf(cells.own_leaf(i));
-    EXPECT_TRUE(owners.have_one(first, static_cast<std::int32_t>(leaves[i])));
+    const LeafNumber first = part.own.leaf(cells.own_leaf(i));
+    EXPECT_TRUE(owners.have_one(first, leaves[i]));
     EXPECT_EQ(owners.owner(first), to[i]);
   }
 }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "base/hash.hpp"
 #include "particles/models/model.hpp"
 #include "physics/run_fixture.hpp"
 #include "support/shared_domain.hpp"

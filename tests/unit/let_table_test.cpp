@@ -20,11 +20,10 @@ namespace {
 
 /// Leaves of so many particles; each rank has so many runs of them.
 Domain halved(Count particles, Count of_a_leaf, int ranks, int only = -1, int runs_of_a_rank = 1) {
-  const auto leaves = static_cast<std::int32_t>(particles / of_a_leaf);
+  const LeafNumber leaves = particles / of_a_leaf;
   std::vector<LeafOwners::Run> runs;
   const int number = ranks * runs_of_a_rank;
-  for (int r = 0; r < number; ++r)
-    runs.push_back({static_cast<std::int32_t>(Count{leaves} * r / number), r % ranks});
+  for (int r = 0; r < number; ++r) runs.push_back({leaves * r / number, r % ranks});
   return testing::halved_domain(particles, {runs, leaves, ranks}, only);
 }
 
@@ -177,6 +176,25 @@ TEST(LetTable, numbers_of_a_rank_do_not_grow_with_the_particles_of_all) {
   EXPECT_EQ(lets.top.cells.size(), 26U);
   EXPECT_EQ(lets.leaves, std::vector<std::int32_t>{own});
   EXPECT_EQ(lets.top.hung.at(0).child, static_cast<std::int32_t>(table.cells.size()));
+}
+
+/// The same particles in leaves of 128 are 2^32 leaves. A rank on the right numbers its own from 0 all the
+/// same.
+TEST(LetTable, leaves_beyond_32_bits_have_numbers_of_their_rank) {
+  constexpr int ranks = 4096, rank = 4095;
+  constexpr Count of_a_rank = Count{1} << 27, of_a_leaf = 128;
+  const Domain domain = halved(ranks * of_a_rank, of_a_leaf, ranks, rank);
+  constexpr std::int32_t own = of_a_rank / of_a_leaf;
+  EXPECT_EQ(domain.leaves(), LeafNumber{1} << 32);
+  EXPECT_EQ(domain.own.leaf(0), rank * LeafNumber{own});
+  EXPECT_EQ(domain.own.leaf(own - 1), (LeafNumber{1} << 32) - 1);
+  EXPECT_EQ(domain.leaf(domain.own.leaf(own - 1)).first, ranks * of_a_rank - of_a_leaf);
+  const TopTable table = top_table(known_cells(domain, rank), domain.own, rank);
+  EXPECT_EQ(table.own_leaves, own);
+  EXPECT_EQ(table.cells.back().first_leaf, own - 1);
+  EXPECT_EQ(table.cells.back().leaves, 1);
+  EXPECT_EQ(table.cells[0].first_leaf, 0);
+  EXPECT_EQ(table.cells[0].leaves, own);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class LeavesAsRead {
       : comm_(comm), manifest_(manifest), domain_(domain) {
     domain_.owners = as_written(manifest);
     std::vector<LeafOwners::Run> runs(domain_.owners.runs().begin(), domain_.owners.runs().end());
-    for (LeafOwners::Run& run : runs) run.rank %= comm.size();
+    for (LeafOwners::Run& run : runs) run.rank = (run.rank - 1) % comm.size();  // piece 0 has no leaves
     readers_ = LeafOwners(runs, manifest.leaves, comm.size());
     own_ = readers_.own(comm.rank());
     work_.resize(static_cast<std::size_t>(own_.size()));
@@ -46,10 +46,9 @@ class LeavesAsRead {
     const Holdings holdings(domain_);
     std::vector<std::int32_t> uncut;
     std::vector<Cell> below;
-    for (auto piece = static_cast<std::size_t>(comm_.rank()); piece < manifest_.pieces.size();
+    for (auto piece = static_cast<std::size_t>(comm_.rank()) + 1; piece < manifest_.pieces.size();
          piece += static_cast<std::size_t>(comm_.size())) {
       const CheckpointPiece& part = manifest_.pieces[piece];
-      if (part.leaves.empty()) continue;
       const ArrayFileReader file(path + "/" + part.name);
       const auto cells = file.all<Cell>(arrays::cells);
       below.insert(below.end(), cells.begin(), cells.end());

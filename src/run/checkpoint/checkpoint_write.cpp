@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <type_traits>
 
 #include "base/build_info.hpp"
@@ -24,7 +25,7 @@ struct PieceNotice {
   std::array<char, 32> checksum;
 };
 
-/// The tree of a rank's leaves, and what of them is not with particles or trees.
+/// The cells of a rank's leaves, their work, and where their particles begin.
 struct OwnLeavesData {
   std::vector<Cell> cells;
   std::vector<Count> work;
@@ -78,7 +79,7 @@ FileSum write_state(const std::string& path, const CheckpointSource& source, con
   return file.close();
 }
 
-/// Writes this rank's part, if it has leaves. Returns those of all ranks, on the master.
+/// Writes this rank's part, if it has leaves. Returns those of all ranks, everywhere.
 std::vector<CheckpointPiece> write_parts(const Communicator& comm, const std::string& folder,
                                          const CheckpointSource& source, const OwnLeavesData& data,
                                          const Forest::Shape& trees) {
@@ -126,18 +127,19 @@ void write_all(const Communicator& comm, const CheckpointFolder& folder, const s
   const std::string temporary = folder.temporary(step);
   Gravity::State gravity;
   OwnLeavesData leaves;
-  const Holdings holdings(source.domain);
+  std::optional<Holdings> holdings;
   comm.together([&] {
     if (comm.is_master()) folder.make_temporary(step);
     gravity = source.backend.gravity().state(source.domain);
-    leaves = {cells_below(source.domain, holdings, comm.rank()), source.backend.leaf_work(source.domain),
+    holdings.emplace(source.domain);
+    leaves = {cells_below(source.domain, *holdings, comm.rank()), source.backend.leaf_work(source.domain),
               source.domain.leaf_begin};
   });
   const std::vector<CheckpointPiece> parts =
       write_parts(comm, temporary, source, leaves, gravity.stored.trees);
   comm.together([&] {
     if (!comm.is_master()) return;
-    const FileSum state = write_state(temporary + "/" + state_file, source, gravity.agreed, holdings.cells);
+    const FileSum state = write_state(temporary + "/" + state_file, source, gravity.agreed, holdings->cells);
     CheckpointManifest manifest = manifest_of(source);
     manifest.pieces = {{state_file, state.size, state.checksum, {}}};
     manifest.pieces.insert(manifest.pieces.end(), parts.begin(), parts.end());
