@@ -23,8 +23,8 @@ struct Holdings {
   std::vector<std::int32_t> first;  ///< the first one of each rank, length P + 1
 };
 
-/// All cells below those of Holdings that this rank owns, one subtree after the other, each with its root
-/// first and children behind their parents, counted from it: as subtree_size() has them.
+/// All cells below those of Holdings that a rank owns, which knows them: one subtree after the other, each
+/// with its root first and children behind their parents, counted from it, as subtree_size() has them.
 std::vector<Cell> cells_below(const Domain& domain, const Holdings& holdings, int rank);
 
 /// Gives the leaves of a domain other owners, and this rank the cells that it needs to know then

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "backend/host_backend.hpp"
+#include "base/activity.hpp"
 #include "base/errors.hpp"
 #include "base/hash.hpp"
 #include "gravity/force_hash.hpp"
@@ -195,6 +196,25 @@ TEST_F(CheckpointOnHost, keeps_leaves_in_several_runs) {
     const Checkpoint::Own own = saved.read_own(*ranks, false);
     EXPECT_EQ(hash_of_leaves(*ranks, saved.domain, own.particles, own.trees.trees), written);
   }
+}
+
+/// Each rank writes what it knows: however many leaves there are, ranks tell each other the same.
+TEST_F(CheckpointOnHost, tells_other_ranks_nothing_of_leaves) {
+  const auto sent_of = [&](Count particles, LeafNumber& leaves) {
+    const testing::TestFolder folder(comm_, "sent");
+    CheckedRun run(on_host, bisections + few_steps + "decomposition: {leaf_size: 32}\n", particles);
+    run.parameters.output.folder = folder.path();
+    Simulation simulation = run.begin(comm_);
+    leaves = simulation.domain().leaves();
+    const std::uint64_t before = activity().sent;
+    simulation.write_checkpoint();
+    return activity().sent - before;
+  };
+  LeafNumber few = 0, many = 0;
+  const std::uint64_t of_few = sent_of(1000, few), of_many = sent_of(4000, many);
+  EXPECT_GT(many, 3 * few);
+  EXPECT_EQ(of_many, of_few);
+  EXPECT_EQ(of_few > 0, comm_.size() > 1) << "checksums of parts";
 }
 
 TEST_F(CheckpointOnHost, has_seen_all_updates_of_trees) {
