@@ -37,7 +37,7 @@ Holdings::Holdings(const Domain& domain) : first(static_cast<std::size_t>(domain
     return std::pair(a.rank, leaf(a)) < std::pair(b.rank, leaf(b));
   });
   for (const Found& f : found) {
-    own.push_back(f.index);
+    held.push_back(f.index);
     from.push_back(f.from);
     ++first[static_cast<std::size_t>(f.rank) + 1];
   }
@@ -92,19 +92,19 @@ class HandOver {
     }
   }
 
-  /// Those that this rank needs to know. Collective.
+  /// The cells that this rank needs to know. Collective.
   std::vector<Cell> cells() const {
     Subtrees to_all(comm_.all_gather_arrays(std::span<const Cell>(for_all()))), to_this(arrived());
     std::vector<std::int32_t> uncut;
     std::vector<Cell> below;
-    for (std::size_t number = 0; number < holdings_.own.size(); ++number) {
-      const std::int32_t index = holdings_.own[number];
-      const Cell& held = holdings_.cells[static_cast<std::size_t>(index)];
+    for (std::size_t number = 0; number < holdings_.held.size(); ++number) {
+      const std::int32_t index = holdings_.held[number];
+      const Cell& cell = holdings_.cells[static_cast<std::size_t>(index)];
       std::vector<Cell> staying;
       std::span<const Cell> subtree;
       if (is_covered_[static_cast<std::size_t>(index)] == 0) subtree = to_all.next();
-      if (own_.among(held.first_leaf, held.leaves) > 0) {  // with all of the former
-        const bool stays = domain_.owners.owner(held.first_leaf) == comm_.rank();
+      if (own_.among(cell.first_leaf, cell.leaves) > 0) {  // with all of the former
+        const bool stays = domain_.owners.owner(cell.first_leaf) == comm_.rank();
         if (stays) staying = subtree_for(number, comm_.rank());
         subtree = stays ? std::span<const Cell>(staying) : to_this.next();
       }
@@ -117,26 +117,26 @@ class HandOver {
   }
 
  private:
-  /// What a rank needs to know of one of the holdings of this rank.
+  /// The cells of one of this rank's holdings that a rank needs to know.
   std::vector<Cell> subtree_for(std::size_t number, int rank) const {
     return subtree_of(domain_.cells, holdings_.from[number],
                       [&](const Cell& cell) { return is_cover_.needs_below(cell, rank); });
   }
-  /// Calls visit(index in `own` of the holdings, cell) for those of this rank.
+  /// Calls visit(number, cell) for each of this rank's holdings.
   template <class Visit>
   void for_each_held(const Visit& visit) const {
     const auto rank = static_cast<std::size_t>(comm_.rank());
     for (std::int32_t h = holdings_.first[rank]; h < holdings_.first[rank + 1]; ++h) {
       const auto number = static_cast<std::size_t>(h);
-      visit(number, holdings_.cells[static_cast<std::size_t>(holdings_.own[number])]);
+      visit(number, holdings_.cells[static_cast<std::size_t>(holdings_.held[number])]);
     }
   }
 
-  /// Cells down to covers, which all ranks need to know.
+  /// The cells of this rank's holdings down to covers, which all ranks need to know.
   std::vector<Cell> for_all() const {
     std::vector<Cell> all;
     for_each_held([&](std::size_t number, const Cell&) {
-      if (is_covered_[static_cast<std::size_t>(holdings_.own[number])]) return;
+      if (is_covered_[static_cast<std::size_t>(holdings_.held[number])]) return;
       const std::vector<Cell> subtree = subtree_of(domain_.cells, holdings_.from[number],
                                                    [&](const Cell& cell) { return !is_cover_(cell); });
       all.insert(all.end(), subtree.begin(), subtree.end());
@@ -144,11 +144,11 @@ class HandOver {
     return all;
   }
 
-  /// Those of the holdings of other ranks in which this one is to have leaves, rank by rank.
+  /// The cells of other ranks' holdings in which this rank is to have leaves, rank by rank. Collective.
   std::vector<Cell> arrived() const {
     std::vector<std::vector<Cell>> leaving(static_cast<std::size_t>(comm_.size()));
-    for_each_held([&](std::size_t number, const Cell& held) {
-      for (const int rank : to_.owners(held.first_leaf, held.leaves)) {
+    for_each_held([&](std::size_t number, const Cell& cell) {
+      for (const int rank : to_.owners(cell.first_leaf, cell.leaves)) {
         if (rank == comm_.rank()) continue;
         const std::vector<Cell> subtree = subtree_for(number, rank);
         std::vector<Cell>& out = leaving[static_cast<std::size_t>(rank)];

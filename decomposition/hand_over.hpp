@@ -12,13 +12,13 @@
 /// Cells whose leaves change hands, without any rank that knows all cells.
 namespace grove {
 
-/// What all ranks own, as cells: the largest ones whose leaves one rank owns. The same on all ranks.
+/// The holdings of a rank are the largest cells whose leaves it owns. All ranks find the same ones of all.
 struct Holdings {
   /// The domain may be the part that one rank knows.
   explicit Holdings(const Domain& domain);
 
   std::vector<Cell> cells;          ///< these and those above, breadth-first; these have no children here
-  std::vector<std::int32_t> own;    ///< index of each of them in `cells`, rank by rank, left to right within
+  std::vector<std::int32_t> held;   ///< index of each of them in `cells`, rank by rank, left to right within
   std::vector<std::int32_t> from;   ///< and in the cells of the domain
   std::vector<std::int32_t> first;  ///< the first one of each rank, length P + 1
 };

@@ -12,7 +12,7 @@
 namespace grove {
 
 /// The cells of this rank that are never divided among ranks (Cell::is_whole()), left to right: what moves
-/// together. Where one is divided all the same, the largest cells in it that lie on one rank.
+/// together. If one is divided all the same, the largest cells in it that lie on one rank take its place.
 class WholeCells {
  public:
   /// Cost: O(known cells).

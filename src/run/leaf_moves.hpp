@@ -43,8 +43,8 @@ class LeafMoves {
     std::vector<int> to;  ///< the rank that each own whole cell goes to
     Count particles = 0;  ///< most_moved(); on the master
   };
-  /// What moves, if that pays. Nothing does where ranks have more than 2^28 whole cells together. Memory: the
-  /// master holds some five numbers for each whole cell of all ranks.
+  /// Chooses what moves, if that pays. Nothing moves where ranks have 2^28 whole cells or more together.
+  /// Memory: the master holds some five numbers for each whole cell of all ranks.
   std::optional<Choice> choose(const Backend& backend, const Domain& domain, const WholeCells& cells,
                                double now);
 

@@ -16,7 +16,7 @@ inline Domain whole_domain(const Communicator& comm, const Domain& domain) {
   const Holdings holdings(domain);
   const std::vector<Cell> own = cells_below(domain, holdings, comm.rank());
   whole.take_whole(
-      join_cells(holdings.cells, holdings.own, comm.all_gather_arrays(std::span<const Cell>(own))));
+      join_cells(holdings.cells, holdings.held, comm.all_gather_arrays(std::span<const Cell>(own))));
   return whole;
 }
 

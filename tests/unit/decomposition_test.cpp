@@ -12,7 +12,7 @@
 namespace grove {
 namespace {
 
-/// Of leaves with these weights, left to right.
+/// The owners of leaves that have these weights, left to right.
 std::vector<int> owners_of(const Shares& shares, const std::vector<Count>& weights) {
   std::vector<int> owners;
   Count before = 0;

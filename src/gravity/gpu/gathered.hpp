@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <numeric>
 #include <span>
 #include <vector>
 
 #include "comm/exchange_plan.hpp"
 #include "decomposition/domain.hpp"
 #include "decomposition/gpu/device_exchange.hpp"
+#include "decomposition/run_values.hpp"
 #include "kernels/cuda/device/device.hpp"
 
 namespace grove {
@@ -28,15 +28,13 @@ class OrderOfLeaves {
     for (const OwnLeaves::Run& run : domain.own.runs())
       own.push_back(domain.leaf_begin[static_cast<std::size_t>(run.before + run.end - run.begin)] -
                     domain.leaf_begin[static_cast<std::size_t>(run.before)]);
-    const std::vector<Count> all = comm.all_gather_arrays(std::span<const Count>(own));
-    std::vector<std::size_t> next(counts_.size() + 1, 0);  // by rank
-    for (const LeafOwners::Run& run : domain.owners.runs()) ++next[static_cast<std::size_t>(run.rank) + 1];
-    std::partial_sum(next.begin(), next.end(), next.begin());
+    const std::vector<Count> particles = values_of_runs(comm, domain.owners, own);
     std::size_t place = 0;
-    for (const LeafOwners::Run& run : domain.owners.runs()) {
-      Count& before = counts_[static_cast<std::size_t>(run.rank)];
-      const Count count = all[next[static_cast<std::size_t>(run.rank)]++];
-      runs_.push_back({run.rank, static_cast<std::size_t>(before), static_cast<std::size_t>(count), place});
+    for (std::size_t i = 0; i < particles.size(); ++i) {
+      const int rank = domain.owners.runs()[i].rank;
+      Count& before = counts_[static_cast<std::size_t>(rank)];
+      const Count count = particles[i];
+      runs_.push_back({rank, static_cast<std::size_t>(before), static_cast<std::size_t>(count), place});
       before += count;
       place += static_cast<std::size_t>(count);
     }

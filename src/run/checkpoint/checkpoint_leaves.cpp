@@ -10,6 +10,7 @@
 #include "checkpoint_arrays.hpp"
 #include "decomposition/hand_over.hpp"
 #include "decomposition/join_cells.hpp"
+#include "decomposition/run_values.hpp"
 #include "decomposition/shares.hpp"
 #include "decomposition/whole_cells.hpp"
 #include "io/array_file.hpp"
@@ -28,7 +29,7 @@ LeafOwners as_written(const CheckpointManifest& manifest) {
   return {runs, manifest.leaves, static_cast<int>(manifest.pieces.size())};
 }
 
-/// The leaves in the hands of those that read their pieces.
+/// The leaves as they lie on the ranks that read their pieces.
 class LeavesAsRead {
  public:
   LeavesAsRead(const Communicator& comm, const CheckpointManifest& manifest, Domain& domain)
@@ -52,8 +53,8 @@ class LeavesAsRead {
       const ArrayFileReader file(path + "/" + part.name);
       const auto cells = file.all<Cell>(arrays::cells);
       below.insert(below.end(), cells.begin(), cells.end());
-      uncut.insert(uncut.end(), holdings.own.begin() + holdings.first[piece],
-                   holdings.own.begin() + holdings.first[piece + 1]);
+      uncut.insert(uncut.end(), holdings.held.begin() + holdings.first[piece],
+                   holdings.held.begin() + holdings.first[piece + 1]);
       read_work(file, part);
     }
     domain_.take_part(join_cells(holdings.cells, uncut, below), own_);
@@ -99,14 +100,11 @@ class LeavesAsRead {
       const auto begin = work_.begin() + run.before;
       own.push_back(std::accumulate(begin, begin + (run.end - run.begin), Count{0}));
     }
-    const std::vector<Count> all = comm_.all_gather_arrays(std::span<const Count>(own));  // rank by rank
-    std::vector<std::size_t> next(static_cast<std::size_t>(comm_.size()) + 1, 0);
-    for (const LeafOwners::Run& run : readers_.runs()) ++next[static_cast<std::size_t>(run.rank) + 1];
-    std::partial_sum(next.begin(), next.end(), next.begin());
+    const std::vector<Count> all = values_of_runs(comm_, readers_, own);
     Count left = 0;
-    for (const LeafOwners::Run& run : readers_.runs()) {
-      if (run.rank == comm_.rank()) left_of_own.push_back(left);
-      left += all[next[static_cast<std::size_t>(run.rank)]++];
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (readers_.runs()[i].rank == comm_.rank()) left_of_own.push_back(left);
+      left += all[i];
     }
     left_of_own.push_back(left);
     return left_of_own;
